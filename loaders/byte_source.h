@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/bytes.h"
+#include "model/result.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace forkpoint {
+
+/// Bytes at fixed positions: a file, a part of one, a decoded record, or memory. All I/O of the
+/// loaders goes through this interface, so that tests can cut, delay or corrupt it. Thread-safe.
+class ByteSource
+{
+public:
+    virtual ~ByteSource() = default;
+    ByteSource(const ByteSource &) = delete;
+    ByteSource &operator=(const ByteSource &) = delete;
+
+    /// As the user would recognise it; goes into every error.
+    virtual const std::string &name() const = 0;
+    virtual std::uint64_t size() const = 0;
+    /// Fills all of `out` from `offset`, or says why not. A read past size() is Truncated; a file
+    /// that is now shorter than it was is Changed.
+    virtual Status read(std::uint64_t offset, MutableByteView out) const = 0;
+    /// Whether the bytes may still be those that were there at opening (device, inode, size, mtime).
+    virtual Status unchanged() const { return {}; }
+
+protected:
+    ByteSource() = default;
+};
+
+/// A regular file, read with pread; never mapped. Opened without following what a format must not
+/// follow: a FIFO, a device or a directory is refused, and nothing blocks.
+class FileSource final : public ByteSource
+{
+public:
+    /// `displayName` goes into errors. A symbolic link is followed (the user named the path).
+    static Result<std::shared_ptr<const FileSource>> open(const std::filesystem::path &path,
+                                                          std::string displayName);
+    /// A file inside `directory` that a format names: `relative` must be a relative path without
+    /// "..", and nothing on the way may be a symbolic link that leaves `directory` (openat2 with
+    /// RESOLVE_BENEATH where the kernel has it, a component walk with O_NOFOLLOW else).
+    static Result<std::shared_ptr<const FileSource>>
+    openBeneath(const std::filesystem::path &directory, const std::string &relative,
+                std::string displayName);
+    ~FileSource() override;
+
+    const std::string &name() const override { return m_name; }
+    std::uint64_t size() const override { return m_size; }
+    Status read(std::uint64_t offset, MutableByteView out) const override;
+    Status unchanged() const override;
+
+private:
+    FileSource(int descriptor, std::string name);
+    Status remember();
+
+    struct Identity
+    {
+        std::uint64_t device = 0, inode = 0, size = 0;
+        std::int64_t modifiedSeconds = 0, modifiedNanoseconds = 0;
+        bool operator==(const Identity &) const = default;
+    };
+    static Result<Identity> identify(int descriptor, const std::string &name);
+
+    int m_descriptor = -1;
+    std::string m_name;
+    std::uint64_t m_size = 0;
+    Identity m_identity;
+};
+
+/// Bytes held in memory: arrays inside a pickle, small decoded records.
+class MemorySource final : public ByteSource
+{
+public:
+    MemorySource(std::string name, std::vector<std::byte> bytes)
+        : m_name(std::move(name)),
+          m_bytes(std::move(bytes))
+    {
+    }
+
+    const std::string &name() const override { return m_name; }
+    std::uint64_t size() const override { return m_bytes.size(); }
+    Status read(std::uint64_t offset, MutableByteView out) const override;
+    ByteView bytes() const { return m_bytes; }
+
+private:
+    std::string m_name;
+    std::vector<std::byte> m_bytes;
+};
+
+/// The range [offset, offset + size) of another source, as a source of its own: an item of a
+/// container that must be parsed inside its own window.
+class WindowSource final : public ByteSource
+{
+public:
+    /// Refuses a window that does not lie inside `base`.
+    static Result<std::shared_ptr<const WindowSource>> make(std::shared_ptr<const ByteSource> base,
+                                                            std::uint64_t offset,
+                                                            std::uint64_t size, std::string name);
+
+    const std::string &name() const override { return m_name; }
+    std::uint64_t size() const override { return m_size; }
+    Status read(std::uint64_t offset, MutableByteView out) const override;
+    Status unchanged() const override { return m_base->unchanged(); }
+
+private:
+    WindowSource(std::shared_ptr<const ByteSource> base, std::uint64_t offset, std::uint64_t size,
+                 std::string name)
+        : m_base(std::move(base)),
+          m_offset(offset),
+          m_size(size),
+          m_name(std::move(name))
+    {
+    }
+
+    std::shared_ptr<const ByteSource> m_base;
+    std::uint64_t m_offset, m_size;
+    std::string m_name;
+};
+
+/// Reads [offset, offset + size) into memory; refuses more than `cap` bytes (a loader's limit).
+Result<std::vector<std::byte>> readAll(const ByteSource &source, std::uint64_t offset,
+                                       std::uint64_t size, std::uint64_t cap);
+
+} // namespace forkpoint

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "loaders/byte_source.h"
+#include "model/tensor_source.h"
+
+#include <memory>
+#include <vector>
+
+namespace forkpoint {
+
+/// The one TensorSource of every format whose tensors are extents of files: a catalogue and a table
+/// of byte sources. Loaders fill a builder; reading is extent_reader's.
+class Checkpoint final : public TensorSource
+{
+public:
+    const Catalog &catalog() const override { return m_catalog; }
+    Status read(TensorIndex tensor, std::uint64_t firstByte, MutableByteView out) const override;
+    Status unchanged() const override;
+
+private:
+    friend class CheckpointBuilder;
+    Checkpoint(Catalog catalog, std::vector<std::shared_ptr<const ByteSource>> files)
+        : m_catalog(std::move(catalog)),
+          m_files(std::move(files))
+    {
+    }
+
+    Catalog m_catalog;
+    std::vector<std::shared_ptr<const ByteSource>> m_files;
+};
+
+/// What a loader fills. Paths identify items; names, classes, counts and order are derived by
+/// build(). Merging builders (a directory that is one checkpoint) renumbers files and storages.
+class CheckpointBuilder
+{
+public:
+    FileIndex addFile(std::shared_ptr<const ByteSource> source);
+    /// path, dtype, shape, extents (or unreadable), files; fileOrder is set here.
+    void addTensor(TensorRef tensor);
+    void addValue(ValueRef value);
+    void addDiagnostic(Diagnostic diagnostic);
+    void addDiagnostic(const Error &error, Severity severity);
+    void addFinding(Finding finding);
+    void setIncomplete() { m_catalog.complete = false; }
+    std::uint64_t newStorage() { return m_nextStorage++; }
+
+    const Catalog &catalog() const { return m_catalog; }
+    Catalog &mutableCatalog() { return m_catalog; }
+
+    /// Takes over everything `part` holds, its paths prefixed by `prefix` (may be empty) and the
+    /// files of its items by `fileName` where they have none.
+    void merge(CheckpointBuilder part, const KeyPath &prefix);
+
+    std::shared_ptr<const Checkpoint> build(std::string format);
+
+private:
+    Catalog m_catalog;
+    std::vector<std::shared_ptr<const ByteSource>> m_files;
+    std::uint64_t m_nextStorage = 0;
+};
+
+} // namespace forkpoint

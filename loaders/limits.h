@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+/// Every cap on what a file may ask of us, each with its reason. Over a cap is ErrorCode::Limit.
+namespace forkpoint::limits {
+
+/// First bytes handed to probes: enough for every magic, a tar header and an HDF5 user block start.
+constexpr std::size_t ProbeBytes = 4096;
+
+/// safetensors: the reference refuses more than this, on reading and on writing.
+constexpr std::uint64_t SafetensorsHeaderBytes = 100'000'000;
+
+/// JSON documents (index files, metadata): a 10^6-tensor index is about 100 MB.
+constexpr std::uint64_t JsonBytes = 256u << 20;
+/// Nesting of JSON. Real ones stay below 10; the parser's own stack is iterative.
+constexpr std::size_t JsonDepth = 64;
+
+/// Dimensions of a tensor. torch allows 64, numpy 64 (32 before 2.0); more is an attack on loops.
+constexpr std::size_t Rank = 64;
+
+/// Logical bytes of a view that a file expands by zero strides. Beyond it a tensor is listed, and
+/// compared through its storage by whoever asks, but never walked element by element.
+constexpr std::uint64_t ExpandedBytes = std::uint64_t(1) << 36;
+
+/// Entries of a zip directory: torch writes one a storage; 10^6 storages are beyond any real file.
+constexpr std::uint64_t ZipEntries = 4'000'000;
+/// Bytes of a zip directory.
+constexpr std::uint64_t ZipDirectoryBytes = 512u << 20;
+
+/// Bytes of one pickle. Megatron's largest known is a few hundred MB of .metadata.
+constexpr std::uint64_t PickleBytes = std::uint64_t(1) << 30;
+/// Nodes a pickle may create (objects, containers, strings).
+constexpr std::size_t PickleNodes = 8'000'000;
+/// Items the tree of a pickle may list once shared parts are unfolded: stops memo bombs.
+constexpr std::size_t TreeItems = 4'000'000;
+/// Nesting of a pickle's tree.
+constexpr std::size_t PickleDepth = 2000;
+/// Pickles inside pickles (BytesIO, _load_from_bytes, nested torch.save).
+constexpr int NestedPickles = 4;
+/// Characters of an opaque object's or other derived text; longer ones are cut with a digest.
+constexpr std::size_t PrintedText = 4096;
+/// Lists of plain numbers longer than this are one value.
+constexpr std::size_t FoldedNumbers = 64;
+
+/// numpy refuses longer headers of .npy files by default.
+constexpr std::uint64_t NpyHeaderBytes = 10'000;
+/// Nesting of the Python literal in a .npy header (structured types).
+constexpr std::size_t NpyDepth = 32;
+
+/// Entries looked at in one directory.
+constexpr std::size_t DirectoryEntries = 1'000'000;
+/// Directory levels looked into below what the user named.
+constexpr int DirectoryDepth = 4;
+
+/// One line of a metrics file.
+constexpr std::size_t MetricsLineBytes = 1u << 20;
+/// Points of one metric.
+constexpr std::size_t MetricsPoints = 20'000'000;
+
+} // namespace forkpoint::limits

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/diff_stats.h"
+#include "model/fingerprint.h"
+#include "model/pairing.h"
+#include "model/verdict.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace forkpoint {
+
+enum class ItemStatus { Identical, Different, OnlyInA, OnlyInB, NotCompared };
+
+std::string_view toString(ItemStatus status);
+
+/// One pair of tensors and what is known of it: a row of every table and report.
+struct TensorRow
+{
+    std::string name;                ///< the logical name
+    std::optional<TensorIndex> a, b; ///< into the two catalogues
+    std::string nameA, nameB;        ///< the files' own; empty where a side lacks it
+    StateClass stateClass = StateClass::Unknown;
+    PairedBy pairedBy = PairedBy::Unpaired;
+    std::string pairedReason;
+    ItemStatus status = ItemStatus::NotCompared;
+    std::string reason; ///< always with NotCompared; with Different by shape or dtype
+
+    DType dtypeA, dtypeB;
+    Shape shapeA, shapeB;
+    Index elements = 0;      ///< of the compared pair, else of the side that is there
+    std::uint64_t bytes = 0; ///< logical bytes of both sides together
+    std::uint64_t order = 0; ///< file order of A (of B where A lacks it)
+    std::uint64_t executionOrder = NoOrder;
+
+    std::string comparedAs; ///< the wider type, where the dtypes differ and one embeds
+    std::optional<bool> valueEqual;
+    std::optional<DiffStats> stats; ///< when measured: differing pairs, all with full
+    bool withinTolerance = false;   ///< bits differ, and all of them within what was asked
+    bool stoppedEarly = false;      ///< verdict only: known to differ, not read to the end
+    std::optional<TensorFingerprint> fingerprintA, fingerprintB;
+};
+
+struct ValueRow
+{
+    std::string name;
+    std::optional<std::size_t> a, b;
+    StateClass stateClass = StateClass::Unknown;
+    PairedBy pairedBy = PairedBy::Unpaired;
+    ItemStatus status = ItemStatus::NotCompared;
+    std::optional<Value> valueA, valueB;
+    bool withinTolerance = false;
+};
+
+struct StatusCounts
+{
+    std::uint64_t identical = 0, different = 0, onlyInA = 0, onlyInB = 0, notCompared = 0;
+
+    void count(ItemStatus status);
+    std::uint64_t matched() const { return identical + different + notCompared; }
+};
+
+struct ClassSummary
+{
+    Outcome outcome = Outcome::Undecided;
+    StatusCounts counts; ///< tensors and values
+};
+
+struct CompareOptions
+{
+    PairingOptions pairing;
+    Tolerance tolerance;
+    bool strictValues = false; ///< 1 and 1.0, a list and a tuple are different
+    bool verdictOnly = false;  ///< a differing leaf may end a tensor
+    bool full = false;         ///< statistics of identical pairs too, histograms in the report
+    bool fingerprints = true;  ///< compute both fingerprints on the way
+};
+
+/// Two checkpoints, compared. A result in progress has `finished` false and a verdict that says so.
+struct CheckpointComparison
+{
+    std::vector<TensorRow> tensors; ///< sorted by name
+    std::vector<ValueRow> values;   ///< sorted by name
+    StatusCounts counts;            ///< of the tensors
+    std::map<StateClass, ClassSummary> byClass;
+    Verdict verdict;
+    std::vector<Finding> findings;
+    Diagnostics diagnostics; ///< of both sides and of the comparison itself
+    bool finished = false;
+};
+
+} // namespace forkpoint

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/bytes.h"
+#include "model/diff_stats.h"
+#include "model/digest.h"
+#include "model/dtype.h"
+#include "model/tolerance.h"
+
+#include <span>
+#include <string>
+
+namespace forkpoint {
+
+/// Fills digests and statistics of pieces; everything above a piece is folded by one code on the
+/// host. All backends give the same bits. Functions may be called from several threads at once.
+class ComputeBackend
+{
+public:
+    virtual ~ComputeBackend() = default;
+
+    /// "CPU, scalar" - for the status line and standard error, never for a report.
+    virtual std::string description() const = 0;
+
+    /// XXH3-128 (seed 0) of `data`.
+    virtual Digest128 hash(ByteView data) const = 0;
+
+    /// XXH3-128 of the consecutive leaves of `data`; the last one may be short.
+    /// leaves.size() == ceil(data.size() / LeafBytes).
+    virtual void hashLeaves(ByteView data, std::span<Digest128> leaves) const = 0;
+
+    /// Statistics of `elements` pairs of one dtype, appended to an empty `stats`. `firstElement`
+    /// is a multiple of the block length (see unitElements) and becomes part of every index.
+    /// Elements narrower than a byte begin at bit 0 of both views.
+    virtual void diff(const DType &dtype, ByteView a, ByteView b, Index firstElement,
+                      Index elements, const Tolerance &tolerance, DiffStats &stats) const = 0;
+};
+
+/// Bytes of a fingerprint leaf (fingerprint version 1).
+constexpr std::uint64_t LeafBytes = 65536;
+/// Parts of a statistics block.
+constexpr Index BlockParts = 2048;
+
+/// Elements of one aligned unit of statistics work for that type: a power of two of blocks, about
+/// 8 MiB of logical bytes.
+Index unitElements(const DType &dtype);
+
+} // namespace forkpoint

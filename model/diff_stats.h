@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/dtype.h"
+#include "model/shape.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace forkpoint {
+
+constexpr Index NoIndex = ~Index(0);
+
+/// A sum of doubles that may over- or underflow, in three ranges (Blue, ACM TOMS 4 (1978) 15):
+/// value = big * 2^1200 + mid + small * 2^-1200. For types narrower than float64 only mid is used.
+struct ScaledSum
+{
+    double big = 0.0;
+    double mid = 0.0;
+    double small = 0.0;
+};
+
+/// The five sums of one fixed block of 2048 parts, or of a subtree of such blocks.
+struct DiffSums
+{
+    ScaledSum absDifference; ///< sum of |a - b|
+    ScaledSum squaredDifference;
+    ScaledSum productAB;
+    ScaledSum squaredA;
+    ScaledSum squaredB;
+};
+
+/// Folds block sums as a left-balanced binary tree over the block number, whatever the grouping in
+/// which they arrive: node(i, k) = node(2i, k-1) + node(2i+1, k-1), an odd one is promoted.
+class SumTree
+{
+public:
+    /// Appends the next block.
+    void push(const DiffSums &block);
+    /// Appends what `next` folded, whose first block follows our last one. Our block count must be
+    /// a multiple of the power of two that spans `next` (units are aligned, so it is).
+    void append(const SumTree &next);
+    DiffSums total() const;
+    std::uint64_t blockCount() const { return m_count; }
+
+private:
+    struct Node
+    {
+        DiffSums sums;
+        int level;
+    };
+    void pushNode(const Node &node);
+
+    std::vector<Node> m_nodes; ///< levels strictly falling
+    std::uint64_t m_count = 0;
+};
+
+/// Counts by power of two: key k counts 2^k <= x < 2^(k+1). Zero is counted apart. For ULP
+/// distances the same, of the distance. Only pairs with two finite sides are counted.
+class PowerHistogram
+{
+public:
+    static constexpr int Lowest = -1074; ///< smallest float64 subnormal
+    static constexpr int Highest = 1024; ///< a float64 difference can reach just above 2^1024
+
+    void addZeros(std::uint64_t count) { m_zeros += count; }
+    void add(int power, std::uint64_t count = 1);
+    void merge(const PowerHistogram &other);
+
+    std::uint64_t zeros() const { return m_zeros; }
+    /// (power, count) of every non-empty bin, rising.
+    std::vector<std::pair<int, std::uint64_t>> bins() const;
+    std::uint64_t total() const;
+
+private:
+    std::uint64_t m_zeros = 0;
+    int m_first = 0;                     ///< power of m_counts[0]
+    std::vector<std::uint64_t> m_counts; ///< covers only the powers seen
+};
+
+/// Everything cli.md defines about the difference of two equally shaped tensors, except what is
+/// derived by a division at the end. Every member is independent of thread count, block size and
+/// device. Indices name elements; sums, maxima, histograms run over parts (two for a complex
+/// element) of pairs whose two sides are finite.
+struct DiffStats
+{
+    Index elements = 0;
+    Index differentElements = 0; ///< stored bits differ
+    Index firstIndex = NoIndex;
+    Index lastIndex = NoIndex;
+    Index finitePairs = 0;
+
+    /// Largest |a - b| of floats, rounded once to float64 (may be infinite for float64), and the
+    /// lowest index that has it.
+    double maxAbs = 0.0;
+    std::uint64_t maxAbsInteger = 0; ///< the exact one of integer types
+    Index maxAbsIndex = NoIndex;
+    std::uint64_t maxUlp = 0; ///< floats only
+    Index maxUlpIndex = NoIndex;
+
+    Index nanA = 0, nanB = 0, infA = 0, infB = 0;
+    Index nanPayloadOnly = 0;  ///< both NaN, bits differ
+    Index signedZeroOnly = 0;  ///< +0 against -0
+    Index signFlips = 0;       ///< both finite and non-zero, signs differ
+    Index beyondTolerance = 0; ///< differing elements outside the tolerance asked for
+    Index valueDifferent =
+        0; ///< elements that are not equal as values (NaN equals NaN of any payload)
+
+    SumTree sums;
+    PowerHistogram absA, absB, absDifference, ulp;
+
+    /// Appends the statistics of the elements that follow. Associative in the sense of SumTree.
+    void append(const DiffStats &next);
+
+    // Derived numbers; nothing where the definition has no value (no finite pair, a zero side).
+    std::optional<double> meanAbs() const;
+    std::optional<double> rms() const;
+    std::optional<double> rmsA() const;
+    std::optional<double> rmsB() const;
+    std::optional<double> cosine() const;
+    bool valueEqual() const { return valueDifferent == 0; }
+};
+
+} // namespace forkpoint

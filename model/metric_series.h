@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace forkpoint {
+
+/// A logged number per step, as exact as the file has it.
+struct MetricPoint
+{
+    std::int64_t step = 0;
+    double value = 0.0;
+};
+
+/// One metric of one run, sorted by step; of a step logged twice the later line counts.
+struct MetricSeries
+{
+    std::string name;
+    std::string file;
+    bool bitsKnown = true; ///< every digit is there; false for numbers that were printed rounded
+    std::vector<MetricPoint> points;
+};
+
+} // namespace forkpoint

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/catalog.h"
+#include "model/result.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace forkpoint {
+
+/// By which rule two items met.
+enum class PairedBy {
+    Exact,    ///< the same path
+    Rename,   ///< the same name after a rename rule of the user
+    Affix,    ///< the same name after a common prefix was taken off one side or both
+    Content,  ///< unpaired on both sides, equal dtype, shape and bytes, unique on both
+    OnlyOne,  ///< each side has exactly one tensor without a name of its own
+    Unpaired, ///< on one side only
+};
+
+std::string_view toString(PairedBy by); // "exact", ...; Unpaired has none
+
+/// s/old/new/: replaces the first occurrence of a literal text in a name; ^ and $ at the ends of
+/// `old` anchor it.
+struct RenameRule
+{
+    std::string from, to;
+    bool atStart = false, atEnd = false;
+
+    static Result<RenameRule> parse(std::string_view text); ///< any separator after the s
+    std::string apply(std::string_view name) const;
+};
+
+struct PairingOptions
+{
+    bool strict = false;              ///< exact paths and rename rules only
+    std::vector<RenameRule> renames;  ///< applied to the names of both sides, in order
+    std::vector<std::string> include; ///< globs over logical names; empty: everything
+    std::vector<std::string> exclude;
+    std::optional<std::vector<StateClass>> scope; ///< classes; nothing: every class
+    bool tensorsOnly = false;
+};
+
+template <class Position>
+struct ItemPair
+{
+    std::optional<Position> a, b;
+    std::string name; ///< the logical name
+    StateClass stateClass = StateClass::Unknown;
+    PairedBy by = PairedBy::Unpaired;
+    std::string reason; ///< for people: "prefix 'module.' of B taken off"
+};
+
+using TensorPair = ItemPair<TensorIndex>;
+using ValuePair = ItemPair<std::size_t>;
+
+/// Who meets whom. Sorted by logical name; nothing that include, exclude or scope leaves out.
+struct Pairing
+{
+    std::vector<TensorPair> tensors;
+    std::vector<ValuePair> values;
+    std::string affixA, affixB;   ///< what was taken off each side's names, usually empty
+    bool anyNameInCommon = false; ///< of the tensors in scope (true when a side has none)
+};
+
+Pairing pairCatalogs(const Catalog &a, const Catalog &b, const PairingOptions &options);
+
+} // namespace forkpoint

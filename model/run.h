@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/diagnostic.h"
+#include "model/metric_series.h"
+#include "model/progress.h"
+#include "model/result.h"
+#include "model/tensor_source.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace forkpoint {
+
+using Step = std::int64_t;
+
+/// One checkpoint of a series.
+struct RunStep
+{
+    std::optional<Step> step; ///< nothing for a single checkpoint without a number
+    std::string path;         ///< as the user would recognise it
+    bool complete = true;     ///< false: an interrupted save, listed but never the newest
+};
+
+/// What a path turned out to be: a single checkpoint, or a series of them by step, with the
+/// metrics that lie beside them. Steps are sorted by number. Opening is lazy, a step at a time.
+class Run
+{
+public:
+    virtual ~Run() = default;
+    Run(const Run &) = delete;
+    Run &operator=(const Run &) = delete;
+
+    virtual const std::string &path() const = 0;   ///< as given by the user
+    virtual const std::string &format() const = 0; ///< "torch", "series of torch", ...
+    virtual const std::vector<RunStep> &steps() const = 0;
+    virtual const std::vector<MetricSeries> &metrics() const = 0;
+    virtual const Diagnostics &diagnostics() const = 0;
+    /// False where steps may exist that are not listed (a directory over the cap).
+    virtual bool complete() const = 0;
+
+    /// Opens steps()[index]. May take long; looks at `stop` now and then.
+    virtual Result<std::shared_ptr<const TensorSource>> open(std::size_t index,
+                                                             std::stop_token stop) const = 0;
+
+    bool isSeries() const { return steps().size() > 1 || (steps().size() == 1 && steps()[0].step); }
+
+protected:
+    Run() = default;
+};
+
+} // namespace forkpoint

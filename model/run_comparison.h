@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/comparison.h"
+#include "model/run.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace forkpoint {
+
+enum class StepStatus { Identical, Different, OnlyInA, OnlyInB, Undecided, Pending };
+
+std::string_view toString(StepStatus status);
+
+/// One step on the axis of both series.
+struct StepMark
+{
+    Step step = 0;
+    StepStatus status = StepStatus::Pending;
+    std::uint64_t different = 0; ///< tensors and values of state that differ
+    bool withinTolerance = false;
+    std::string reason; ///< with Undecided
+};
+
+/// Where two runs part, with what proves it.
+struct FirstDivergence
+{
+    std::optional<Step> step;
+    std::string
+        stage;        ///< "restored", "optimizer", "rng", "batch", "forward", "loss", "weight", ...
+    std::string name; ///< of the first item that differs, in causal (or recorded) order
+    std::string kind = "value";          ///< or "missing"
+    std::optional<Step> provenEqualStep; ///< the last common step before, proven equal
+    std::string provenEqualName;         ///< the last recorded item before it, proven equal
+    bool provenEqualBefore = false;
+    std::string sentence;
+};
+
+/// One metric that both runs logged.
+struct MetricComparison
+{
+    std::string name;
+    bool bitsKnown = true;
+    std::uint64_t commonSteps = 0;
+    std::optional<Step> firstBitDifference;
+    /// Digits after the point -> first step whose numbers differ when printed so.
+    std::map<int, Step> firstPrintedDifference;
+};
+
+/// Two runs, compared step by step. A single pair of checkpoints is a run of one step.
+struct RunComparison
+{
+    std::string pathA, pathB, formatA, formatB;
+    bool seriesA = false, seriesB = false;
+    std::optional<Step> shownStep; ///< of `shown`: the first that differs, else the last common
+    CheckpointComparison shown;
+    std::vector<StepMark> steps; ///< sorted; empty unless both sides are series
+    std::optional<FirstDivergence> firstDivergence;
+    std::vector<MetricComparison> metrics;
+    Verdict verdict; ///< of the runs: every common step, not only `shown`
+    std::vector<Finding> findings;
+    Diagnostics diagnostics;
+    bool finished = false;
+};
+
+/// The first item of a comparison that differs, in recorded execution order where there is one,
+/// else in causal order of the classes (data, rng, scheduler, counter, scaler, optimizer, weights,
+/// unknown), then by name. Nothing if no state item differs.
+std::optional<FirstDivergence> firstDivergenceIn(const CheckpointComparison &comparison);
+
+/// Compares the metrics that both runs logged under one name at common steps.
+std::vector<MetricComparison> compareMetrics(const std::vector<MetricSeries> &a,
+                                             const std::vector<MetricSeries> &b);
+
+} // namespace forkpoint

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/bytes.h"
+#include "model/catalog.h"
+#include "model/result.h"
+
+namespace forkpoint {
+
+/// One opened checkpoint. Immutable after opening; every function may be called from any thread.
+class TensorSource
+{
+public:
+    virtual ~TensorSource() = default;
+    TensorSource(const TensorSource &) = delete;
+    TensorSource &operator=(const TensorSource &) = delete;
+
+    virtual const Catalog &catalog() const = 0;
+
+    /// Fills `out` with the bytes [firstByte, firstByte + out.size()) of the tensor's logical
+    /// stream: its row-major elements, little-endian, conjugate and negative views resolved,
+    /// packed types as packed. An error leaves `out` unspecified. Memory use is bounded by a
+    /// constant beside `out`, whatever the layout.
+    virtual Status read(TensorIndex tensor, std::uint64_t firstByte, MutableByteView out) const = 0;
+
+    /// After a pass over the data: whether any file changed since it was opened, by identity,
+    /// size or modification time. The first such change is the error.
+    virtual Status unchanged() const = 0;
+
+protected:
+    TensorSource() = default;
+};
+
+} // namespace forkpoint

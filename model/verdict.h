@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace forkpoint {
+
+enum class Outcome { Identical, WithinTolerance, Different, Undecided, NotCompared };
+
+std::string_view toString(Outcome outcome);
+/// 0 identical, within-tolerance; 1 different; 2 not-compared; 3 undecided.
+int exitStatus(Outcome outcome);
+
+/// What the equality of the weakest item in scope rests on, weakest first.
+enum class Strength {
+    None,     ///< nothing was compared
+    Metadata, ///< shapes and types only
+    Norm,
+    Sampled,
+    Xor,
+    Crc,
+    Megatron128,
+    Xxh3Index, ///< our fingerprint, from the index
+    Xxh3,      ///< our fingerprint over all bytes; not against forgery
+    Sha256,
+    Bytes, ///< all bytes of both sides were read and compared
+};
+
+std::string_view toString(Strength strength);
+/// From our own fingerprint on, equality may be said.
+bool provesEquality(Strength strength);
+
+/// What was compared, of what there was in scope.
+struct Coverage
+{
+    std::uint64_t tensorsCompared = 0, tensorsTotal = 0;
+    std::uint64_t bytesCompared = 0, bytesTotal = 0; ///< logical bytes of both sides together
+};
+
+/// The only things a verdict may depend on, over what is in scope.
+struct VerdictFacts
+{
+    bool refused = false; ///< a side did not open, or the request made no sense
+    std::string refusedReason;
+
+    bool bitsDiffer = false; ///< of any item, beyond the tolerances asked for, if any
+    bool shapeOrDtypeDiffers = false;
+    bool oneSidedComplete = false; ///< an item on one side only, both catalogues complete
+    bool noNameInCommon = false;
+
+    bool unreadable = false, ambiguous = false, notComparable = false;
+    bool oneSidedIncomplete = false; ///< an item on one side only, a catalogue incomplete
+    bool hole = false;               ///< a step missing inside the overlap of two series
+    bool nothingInScope = false;
+    bool partial = false; ///< cancelled or stopped early: not everything was looked at
+
+    bool toleranceAsked = false;
+    bool differsWithinTolerance = false;
+
+    Strength strength = Strength::None;
+    Coverage coverage;
+};
+
+struct Verdict
+{
+    Outcome outcome = Outcome::NotCompared;
+    Strength strength = Strength::None;
+    Coverage coverage;
+    std::string sentence;
+    std::string reason; ///< with NotCompared and Undecided: why
+};
+
+/// The one pure function: the table "Verdict and exit status" of the command line's documentation,
+/// top row first. The sentence states outcome, proof and what was not looked at.
+Verdict decide(const VerdictFacts &facts);
+
+} // namespace forkpoint
