@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/thread_pool.h"
+
+#include <QTest>
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <vector>
+
+using namespace forkpoint;
+
+class TestThreadPool : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void countsItsCaller();
+    void everyIndexOnce_data();
+    void everyIndexOnce();
+    void nothingToDo();
+    void reallyParallel();
+    void nested();
+    void severalCallers();
+};
+
+void TestThreadPool::countsItsCaller()
+{
+    QCOMPARE(ThreadPool(1).threadCount(), std::size_t(1));
+    QCOMPARE(ThreadPool(3).threadCount(), std::size_t(3));
+    QCOMPARE(ThreadPool(0).threadCount(),
+             std::size_t(std::max(1u, std::thread::hardware_concurrency())));
+}
+
+void TestThreadPool::everyIndexOnce_data()
+{
+    QTest::addColumn<int>("threads");
+    QTest::addColumn<int>("count");
+    for (const int threads : {1, 2, 5})
+        for (const int count : {1, 2, 4, 1000})
+            QTest::addRow("%d threads, %d pieces", threads, count) << threads << count;
+}
+
+void TestThreadPool::everyIndexOnce()
+{
+    QFETCH(int, threads);
+    QFETCH(int, count);
+    ThreadPool pool{std::size_t(threads)};
+    for (int round = 0; round < 50; ++round) {
+        std::vector<std::atomic<int>> calls(std::size_t(count) + 1);
+        pool.forEach(std::size_t(count), [&](std::size_t i) { ++calls[i]; });
+        for (std::size_t i = 0; i < std::size_t(count); ++i)
+            QCOMPARE(calls[i].load(), 1);
+        QCOMPARE(calls.back().load(), 0);
+    }
+}
+
+void TestThreadPool::nothingToDo()
+{
+    ThreadPool pool(2);
+    bool called = false;
+    pool.forEach(0, [&](std::size_t) { called = true; });
+    QVERIFY(!called);
+}
+
+/// Three pieces that wait for each other end only if three threads work on them at once.
+void TestThreadPool::reallyParallel()
+{
+    ThreadPool pool(3);
+    std::barrier meet(3);
+    std::mutex mutex;
+    std::set<std::thread::id> threads;
+    pool.forEach(3, [&](std::size_t) {
+        meet.arrive_and_wait();
+        const std::lock_guard lock(mutex);
+        threads.insert(std::this_thread::get_id());
+    });
+    QCOMPARE(threads.size(), std::size_t(3));
+    QVERIFY(threads.contains(std::this_thread::get_id()));
+}
+
+void TestThreadPool::nested()
+{
+    ThreadPool pool(3);
+    std::atomic<int> calls = 0;
+    pool.forEach(8, [&](std::size_t) { pool.forEach(8, [&](std::size_t) { ++calls; }); });
+    QCOMPARE(calls.load(), 64);
+}
+
+/// A caller whose pieces are stuck does not hold up another one.
+void TestThreadPool::severalCallers()
+{
+    ThreadPool pool(2);
+    std::atomic<bool> release = false;
+    std::thread stuck([&] { pool.forEach(2, [&](std::size_t) { release.wait(false); }); });
+    std::atomic<int> calls = 0;
+    pool.forEach(100, [&](std::size_t) { ++calls; });
+    QCOMPARE(calls.load(), 100);
+    release = true;
+    release.notify_all();
+    stuck.join();
+}
+
+QTEST_APPLESS_MAIN(TestThreadPool)
+#include "tst_thread_pool.moc"
