@@ -88,6 +88,9 @@ public:
     virtual void selectTensor(std::optional<std::size_t> row) = 0;
     /// Statistics of the selected pair, computed on demand for identical pairs; null meanwhile.
     virtual std::shared_ptr<const DiffStats> selectedStats() const = 0;
+    /// What the catalogue of one side says of the selected tensor (files, offsets, notes); null
+    /// where that side lacks it or while it is not known.
+    virtual std::shared_ptr<const TensorRef> selectedTensorRef(Side) const { return nullptr; }
     virtual void requestElements(const ElementRequest &request) = 0;
     virtual void requestNextDifference(std::uint64_t id, Index from, bool backward) = 0;
 
