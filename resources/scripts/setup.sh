@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Sourced by ./run, ./test and .ci/run: Debian's packages, one build tree, quiet steps.
+# Expects `root` (the source folder); sets `build`.
+
+build="$root/build/release"
+logs="$root/build/logs"
+
+build_packages="g++ cmake ninja-build zlib1g-dev libssl-dev nlohmann-json3-dev libcli11-dev"
+viewer_packages="qt6-base-dev libqcustomplot-dev"
+test_packages="python3 python3-xxhash xxhash libxxhash-dev pkg-config"
+
+say() { printf '%s\n' "$*"; }
+
+# quietly NAME COMMAND...: the output goes to a log, which is shown only if the command fails.
+quietly() {
+    local log="$logs/$1.log"
+    shift
+    mkdir -p "$logs"
+    if ! "$@" >"$log" 2>&1 </dev/null; then
+        cat "$log" >&2
+        say "failed: $*" >&2
+        return 1
+    fi
+}
+
+installed() {
+    [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+apt_install() {
+    export DEBIAN_FRONTEND=noninteractive
+    local install="apt-get install -y -q --no-install-recommends -o Dpkg::Use-Pty=0"
+    # The package lists may be absent or old: ask for new ones only where the first try fails.
+    $install "$@" >"$logs/apt.log" 2>&1 </dev/null && return 0
+    quietly apt-update apt-get update -q && quietly apt $install "$@"
+}
+
+# require PACKAGES...: installs what is missing as root; otherwise names the one command and stops.
+require() {
+    local missing=() package
+    if ! command -v dpkg-query >/dev/null; then
+        say "this is no Debian: if the build stops, install what corresponds to: $*" >&2
+        return 0
+    fi
+    for package in "$@"; do
+        # pkgconf provides pkg-config in newer releases
+        installed "$package" || { [ "$package" = pkg-config ] && installed pkgconf; } || missing+=("$package")
+    done
+    [ ${#missing[@]} -eq 0 ] && return 0
+    if [ "$(id -u)" -ne 0 ]; then
+        say "some packages are missing; install them and start again:" >&2
+        say "    sudo apt install --no-install-recommends ${missing[*]}" >&2
+        exit 1
+    fi
+    say "installing: ${missing[*]}"
+    mkdir -p "$logs"
+    apt_install "${missing[@]}"
+}
+
+use_ccache() {
+    if command -v ccache >/dev/null; then
+        export CMAKE_CXX_COMPILER_LAUNCHER=ccache
+    fi
+}
+
+# configure PRESET [OPTIONS...]: says so where the kernels are built for the processor alone.
+configure() {
+    local preset="$1"
+    shift
+    use_ccache
+    (cd "$root" && quietly "configure-$preset" cmake --preset "$preset" "$@")
+}
+
+say_cuda() {
+    if ! grep -q '^CMAKE_CUDA_COMPILER:[^=]*=/' "$build/CMakeCache.txt"; then
+        say "nvcc is not here: building without CUDA"
+    fi
+}
