@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/bytes.h"
 #include "model/diagnostic.h"
 #include "model/finding.h"
 #include "model/tensor_ref.h"

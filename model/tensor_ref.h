@@ -92,4 +92,7 @@ struct TensorRef
     std::optional<Error> unreadable;        ///< why the bytes cannot be had, wholly or in part
 };
 
+/// Whether the logical stream is one run of bytes of one file, so that small reads cost nothing.
+bool isContiguous(const TensorRef &tensor);
+
 } // namespace forkpoint

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/catalog.h"
+
+#include <algorithm>
+
+namespace forkpoint {
+
+namespace {
+
+void deriveNames(Catalog &catalog, std::string_view separator)
+{
+    std::vector<std::string *> names;
+    for (TensorRef &tensor : catalog.tensors) {
+        // An array without a name of its own (an .npy file) keeps the name its loader gave it.
+        if (!tensor.path.keys.empty() || tensor.name.empty())
+            tensor.name = tensor.path.toString(separator);
+        names.push_back(&tensor.name);
+    }
+    for (ValueRef &value : catalog.values) {
+        value.name = value.path.toString(separator);
+        names.push_back(&value.name);
+    }
+    makeNamesUnique(std::move(names));
+}
+
+void measure(TensorRef &tensor)
+{
+    const auto positions = tensor.shape.count();
+    const auto elements = positions ? checkedMul(*positions, tensor.dtype.packing) : std::nullopt;
+    const auto bits = elements ? checkedMul(*elements, tensor.dtype.bits) : std::nullopt;
+    if (!bits || *bits > ~std::uint64_t(0) - 7) {
+        tensor.unreadable = Error{ErrorCode::Limit,
+                                  {},
+                                  "tensor '" + tensor.name + "'",
+                                  "shape " + tensor.shape.toString() + " exceeds 64 bits"};
+        return;
+    }
+    tensor.elements = *elements;
+    tensor.bytes = (*bits + 7) / 8;
+}
+
+} // namespace
+
+void Catalog::finish(const StateClassRules &rules, std::string_view separator)
+{
+    deriveNames(*this, separator);
+    for (TensorRef &tensor : tensors) {
+        measure(tensor);
+        if (tensor.stateClass == StateClass::Unknown)
+            tensor.stateClass = rules.classify(tensor.name, true);
+    }
+    for (ValueRef &value : values) {
+        if (value.stateClass == StateClass::Unknown)
+            value.stateClass = rules.classify(value.name, false);
+    }
+    const auto byName = [](const auto &left, const auto &right) { return left.name < right.name; };
+    std::stable_sort(tensors.begin(), tensors.end(), byName);
+    std::stable_sort(values.begin(), values.end(), byName);
+}
+
+std::optional<TensorIndex> Catalog::findTensor(std::string_view name) const
+{
+    const auto found = std::lower_bound(
+        tensors.begin(), tensors.end(), name,
+        [](const TensorRef &tensor, std::string_view wanted) { return tensor.name < wanted; });
+    if (found == tensors.end() || found->name != name)
+        return std::nullopt;
+    return TensorIndex(found - tensors.begin());
+}
+
+} // namespace forkpoint

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/pairing.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace forkpoint {
+
+namespace {
+
+Error ruleError(std::string text)
+{
+    return {ErrorCode::Usage, {}, "rename rule", std::move(text)};
+}
+
+/// One item of a catalogue on its way to a partner.
+struct Candidate
+{
+    std::size_t index = 0;
+    std::string name; ///< logical: renamed, without an affix
+    const KeyPath *path = nullptr;
+    StateClass stateClass = StateClass::Unknown;
+};
+
+std::string renamed(std::string name, const std::vector<RenameRule> &rules)
+{
+    for (const RenameRule &rule : rules)
+        name = rule.apply(name);
+    return name;
+}
+
+template <class Item>
+std::vector<Candidate> candidatesOf(const std::vector<Item> &items, const PairingOptions &options)
+{
+    std::vector<Candidate> result;
+    result.reserve(items.size());
+    for (std::size_t i = 0; i < items.size(); ++i)
+        result.push_back(
+            {i, renamed(items[i].name, options.renames), &items[i].path, items[i].stateClass});
+    return result;
+}
+
+/// Every way to cut `name` in front of a key: "a.b.c" gives "b.c" (prefix "a.") and "c" ("a.b.").
+template <class Visit>
+void forEachSuffix(std::string_view name, Visit visit)
+{
+    for (std::size_t dot = name.find('.'); dot != std::string_view::npos;
+         dot = name.find('.', dot + 1))
+        visit(name.substr(0, dot + 1), name.substr(dot + 1));
+}
+
+std::size_t countCommon(const std::vector<Candidate> &a, const std::set<std::string_view> &names,
+                        std::string_view prefix)
+{
+    std::size_t common = 0;
+    for (const Candidate &item : a) {
+        std::string_view name = item.name;
+        if (name.starts_with(prefix) && names.contains(name.substr(prefix.size())))
+            ++common;
+    }
+    return common;
+}
+
+/// The prefix which, taken off names of `with`, makes the most of them equal to names of `without`.
+struct Affix
+{
+    std::string prefix;
+    std::size_t common = 0;
+};
+
+Affix bestAffix(const std::vector<Candidate> &with, const std::vector<Candidate> &without)
+{
+    std::set<std::string_view> names;
+    for (const Candidate &item : without)
+        names.insert(item.name);
+    std::map<std::string_view, std::size_t> votes;
+    for (const Candidate &item : with) {
+        forEachSuffix(item.name, [&](std::string_view prefix, std::string_view rest) {
+            if (names.contains(rest))
+                ++votes[prefix];
+        });
+    }
+    Affix best;
+    for (const auto &[prefix, count] : votes) {
+        // Ties go to the shorter prefix: it claims less.
+        if (count > best.common || (count == best.common && prefix.size() < best.prefix.size()))
+            best = {std::string(prefix), count};
+    }
+    return best;
+}
+
+void takeOff(std::vector<Candidate> &items, std::string_view prefix)
+{
+    for (Candidate &item : items) {
+        if (std::string_view(item.name).starts_with(prefix))
+            item.name.erase(0, prefix.size());
+    }
+}
+
+bool selected(std::string_view name, StateClass stateClass, const PairingOptions &options)
+{
+    const auto matches = [&](const std::string &glob) { return globMatches(glob, name); };
+    if (!options.include.empty()
+        && std::none_of(options.include.begin(), options.include.end(), matches))
+        return false;
+    if (std::any_of(options.exclude.begin(), options.exclude.end(), matches))
+        return false;
+    return !options.scope
+        || std::find(options.scope->begin(), options.scope->end(), stateClass)
+        != options.scope->end();
+}
+
+template <class Pair>
+std::vector<Pair> merge(std::vector<Candidate> a, std::vector<Candidate> b)
+{
+    const auto byName = [](const Candidate &left, const Candidate &right) {
+        return std::tie(left.name, left.index) < std::tie(right.name, right.index);
+    };
+    std::sort(a.begin(), a.end(), byName);
+    std::sort(b.begin(), b.end(), byName);
+    std::vector<Pair> pairs;
+    std::size_t i = 0, j = 0;
+    while (i < a.size() || j < b.size()) {
+        const bool takeA = j == b.size() || (i < a.size() && a[i].name <= b[j].name);
+        const bool takeB = i == a.size() || (j < b.size() && b[j].name <= a[i].name);
+        Pair pair;
+        const Candidate &item = takeA ? a[i] : b[j];
+        pair.name = item.name;
+        pair.stateClass = item.stateClass;
+        if (takeA)
+            pair.a = a[i++].index;
+        if (takeB)
+            pair.b = b[j++].index;
+        pairs.push_back(std::move(pair));
+    }
+    return pairs;
+}
+
+struct Sides
+{
+    std::vector<Candidate> a, b;
+};
+
+/// Makes names of the two sides meet by a common prefix of one of them, where that pairs more than
+/// the plain names do.
+void applyAffix(Sides &tensors, Sides &values, Pairing &pairing)
+{
+    std::set<std::string_view> names;
+    for (const Candidate &item : tensors.b)
+        names.insert(item.name);
+    const std::size_t plain = countCommon(tensors.a, names, "");
+    const Affix ofA = bestAffix(tensors.a, tensors.b), ofB = bestAffix(tensors.b, tensors.a);
+    const Affix &best = ofA.common > ofB.common ? ofA : ofB;
+    if (best.common <= plain)
+        return;
+    const bool onA = &best == &ofA;
+    (onA ? pairing.affixA : pairing.affixB) = best.prefix;
+    takeOff(onA ? tensors.a : tensors.b, best.prefix);
+    takeOff(onA ? values.a : values.b, best.prefix);
+}
+
+template <class Pair, class Item>
+void explain(std::vector<Pair> &pairs, const std::vector<Item> &a, const std::vector<Item> &b,
+             const Pairing &pairing)
+{
+    for (Pair &pair : pairs) {
+        if (!pair.a || !pair.b)
+            continue;
+        const std::string &nameA = a[*pair.a].name, &nameB = b[*pair.b].name;
+        if (nameA == nameB) {
+            pair.by = PairedBy::Exact;
+        } else if (!pairing.affixA.empty() || !pairing.affixB.empty()) {
+            const bool onA = !pairing.affixA.empty();
+            pair.by = PairedBy::Affix;
+            pair.reason = "prefix '" + (onA ? pairing.affixA : pairing.affixB) + "' of "
+                + (onA ? "A" : "B") + " taken off";
+        } else {
+            pair.by = PairedBy::Rename;
+            pair.reason = "'" + nameA + "' and '" + nameB + "' by a rename rule";
+        }
+    }
+}
+
+/// Two files with one array each and no name for it: the arrays meet whatever the files are called.
+bool pairOnlyOnes(const Catalog &a, const Catalog &b, std::vector<TensorPair> &pairs)
+{
+    const bool unnamed = a.tensors.size() == 1 && b.tensors.size() == 1
+        && a.tensors[0].path.keys.empty() && b.tensors[0].path.keys.empty();
+    if (!unnamed || (pairs.size() == 1 && pairs[0].a && pairs[0].b))
+        return false;
+    TensorPair pair;
+    pair.a = pair.b = 0;
+    pair.name = a.tensors[0].name;
+    pair.stateClass = a.tensors[0].stateClass;
+    pair.by = PairedBy::OnlyOne;
+    pair.reason = "each side is one array without a name";
+    pairs = {pair};
+    return true;
+}
+
+template <class Pair>
+void select(std::vector<Pair> &pairs, const PairingOptions &options)
+{
+    std::erase_if(pairs,
+                  [&](const Pair &pair) { return !selected(pair.name, pair.stateClass, options); });
+}
+
+} // namespace
+
+std::string_view toString(PairedBy by)
+{
+    switch (by) {
+    case PairedBy::Exact: return "exact";
+    case PairedBy::Rename: return "rename";
+    case PairedBy::Affix: return "affix";
+    case PairedBy::Content: return "content";
+    case PairedBy::OnlyOne: return "only-one";
+    case PairedBy::Unpaired: return "";
+    }
+    return "";
+}
+
+Result<RenameRule> RenameRule::parse(std::string_view text)
+{
+    if (text.size() < 4 || text[0] != 's')
+        return ruleError("expected s/old/new/, got '" + std::string(text) + "'");
+    const char separator = text[1];
+    const auto middle = text.find(separator, 2);
+    const auto end = middle == std::string_view::npos ? middle : text.find(separator, middle + 1);
+    if (end == std::string_view::npos || end + 1 != text.size())
+        return ruleError("expected s/old/new/ with three separators, got '" + std::string(text)
+                         + "'");
+    RenameRule rule;
+    std::string_view from = text.substr(2, middle - 2);
+    if (from.starts_with('^')) {
+        rule.atStart = true;
+        from.remove_prefix(1);
+    }
+    if (from.ends_with('$')) {
+        rule.atEnd = true;
+        from.remove_suffix(1);
+    }
+    rule.from = from;
+    rule.to = text.substr(middle + 1, end - middle - 1);
+    if (rule.from.empty() && !rule.atStart && !rule.atEnd)
+        return ruleError("the text to replace is empty in '" + std::string(text) + "'");
+    return rule;
+}
+
+std::string RenameRule::apply(std::string_view name) const
+{
+    std::size_t at = 0;
+    if (atStart && atEnd)
+        at = name == from ? 0 : std::string_view::npos;
+    else if (atStart)
+        at = name.starts_with(from) ? 0 : std::string_view::npos;
+    else if (atEnd)
+        at = name.ends_with(from) ? name.size() - from.size() : std::string_view::npos;
+    else
+        at = name.find(from);
+    std::string result(name);
+    if (at != std::string_view::npos)
+        result.replace(at, from.size(), to);
+    return result;
+}
+
+Pairing pairCatalogs(const Catalog &a, const Catalog &b, const PairingOptions &options)
+{
+    Pairing pairing;
+    Sides tensors{candidatesOf(a.tensors, options), candidatesOf(b.tensors, options)};
+    Sides values;
+    if (!options.tensorsOnly)
+        values = {candidatesOf(a.values, options), candidatesOf(b.values, options)};
+    if (!options.strict)
+        applyAffix(tensors, values, pairing);
+    pairing.tensors = merge<TensorPair>(std::move(tensors.a), std::move(tensors.b));
+    pairing.values = merge<ValuePair>(std::move(values.a), std::move(values.b));
+    explain(pairing.tensors, a.tensors, b.tensors, pairing);
+    explain(pairing.values, a.values, b.values, pairing);
+    pairOnlyOnes(a, b, pairing.tensors);
+    select(pairing.tensors, options);
+    select(pairing.values, options);
+    bool onA = false, onB = false, both = false;
+    for (const TensorPair &pair : pairing.tensors) {
+        onA |= pair.a.has_value();
+        onB |= pair.b.has_value();
+        both |= pair.a && pair.b;
+    }
+    pairing.anyNameInCommon = both || !onA || !onB;
+    return pairing;
+}
+
+} // namespace forkpoint

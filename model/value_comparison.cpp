@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/value_comparison.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace forkpoint {
+
+namespace {
+
+std::optional<double> asNumber(const Value &value)
+{
+    if (const auto *d = std::get_if<double>(&value.data))
+        return *d;
+    if (value.type != ValueType::Int)
+        return std::nullopt;
+    // Only integers that a double holds exactly can equal a float by value.
+    constexpr std::int64_t Exact = std::int64_t(1) << 53;
+    const auto *i = std::get_if<std::int64_t>(&value.data);
+    if (i && *i >= -Exact && *i <= Exact)
+        return double(*i);
+    return std::nullopt;
+}
+
+bool equalByValue(const Value &a, const Value &b)
+{
+    if (a.type == b.type)
+        return false; // identicalTo has decided
+    const auto left = asNumber(a), right = asNumber(b);
+    return left && right && *left == *right;
+}
+
+bool within(const Value &a, const Value &b, const Tolerance &tolerance)
+{
+    const auto left = asNumber(a), right = asNumber(b);
+    if (!left || !right || (!tolerance.rtol && !tolerance.atol))
+        return false;
+    const double bound = tolerance.atol.value_or(0.0)
+        + tolerance.rtol.value_or(0.0) * std::max(std::fabs(*left), std::fabs(*right));
+    return std::fabs(*left - *right) <= bound;
+}
+
+} // namespace
+
+std::vector<ValueRow> compareValues(const Catalog &a, const Catalog &b,
+                                    const std::vector<ValuePair> &pairs, bool strictValues,
+                                    const Tolerance &tolerance)
+{
+    std::vector<ValueRow> rows;
+    rows.reserve(pairs.size());
+    for (const ValuePair &pair : pairs) {
+        ValueRow row;
+        row.name = pair.name;
+        row.a = pair.a;
+        row.b = pair.b;
+        row.stateClass = pair.stateClass;
+        row.pairedBy = pair.by;
+        if (pair.a)
+            row.valueA = a.values[*pair.a].value;
+        if (pair.b)
+            row.valueB = b.values[*pair.b].value;
+        if (!row.valueB) {
+            row.status = ItemStatus::OnlyInA;
+        } else if (!row.valueA) {
+            row.status = ItemStatus::OnlyInB;
+        } else if (row.valueA->identicalTo(*row.valueB)
+                   || (!strictValues && equalByValue(*row.valueA, *row.valueB))) {
+            row.status = ItemStatus::Identical;
+        } else {
+            row.status = ItemStatus::Different;
+            row.withinTolerance = within(*row.valueA, *row.valueB, tolerance);
+        }
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+} // namespace forkpoint

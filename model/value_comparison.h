@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/comparison.h"
+
+namespace forkpoint {
+
+/// Compares the values that pairing brought together. Unless `strictValues`, numbers of equal value
+/// are identical whatever their type (1 and 1.0), as writers of different versions differ in it.
+/// Floats that differ may be within the tolerance; everything else is compared exactly.
+std::vector<ValueRow> compareValues(const Catalog &a, const Catalog &b,
+                                    const std::vector<ValuePair> &pairs, bool strictValues,
+                                    const Tolerance &tolerance);
+
+} // namespace forkpoint

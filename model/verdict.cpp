@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/verdict.h"
+
+#include "model/format.h"
+
+namespace forkpoint {
+
+namespace {
+
+std::string coverageText(const Coverage &coverage)
+{
+    if (coverage.tensorsTotal == 0)
+        return "no tensor in scope";
+    if (coverage.tensorsCompared == coverage.tensorsTotal)
+        return "all " + counted(coverage.tensorsTotal, "tensor", "tensors") + " compared";
+    return grouped(coverage.tensorsCompared) + " of "
+        + counted(coverage.tensorsTotal, "tensor", "tensors") + " compared";
+}
+
+std::string proofText(Strength strength)
+{
+    switch (strength) {
+    case Strength::Bytes: return "proven on bytes";
+    case Strength::Xxh3:
+        return "proven on XXH3-128 fingerprints of all bytes (not against forgery)";
+    case Strength::Xxh3Index:
+        return "proven on indexed XXH3-128 fingerprints of all bytes (not against forgery)";
+    case Strength::Sha256: return "proven on recorded SHA-256";
+    case Strength::None: return "nothing compared";
+    default: return "evidence: " + std::string(toString(strength));
+    }
+}
+
+std::string differentSentence(const VerdictFacts &facts)
+{
+    if (facts.noNameInCommon)
+        return "Different: the two sides have no tensor name in common";
+    if (facts.bitsDiffer)
+        return facts.toleranceAsked ? "Different: beyond the tolerance asked for"
+                                    : "Different: stored bits differ";
+    if (facts.shapeOrDtypeDiffers)
+        return "Different: a shape or an element type differs";
+    return "Different: an item exists on one side only";
+}
+
+/// Why equality cannot be said, although no difference was found. Empty if it can.
+std::string undecidedReason(const VerdictFacts &facts)
+{
+    std::string reason;
+    const auto add = [&](bool applies, std::string_view text) {
+        if (!applies)
+            return;
+        reason += reason.empty() ? "" : "; ";
+        reason += text;
+    };
+    add(facts.partial, "not everything was looked at");
+    add(facts.unreadable, "something could not be read");
+    add(facts.ambiguous, "a pairing is ambiguous");
+    add(facts.notComparable, "something cannot be compared");
+    add(facts.oneSidedIncomplete, "an item is on one side only, and a catalogue is incomplete");
+    add(facts.hole, "a step is missing inside the overlap of the two series");
+    add(facts.nothingInScope, "nothing was in scope");
+    add(!facts.nothingInScope && !provesEquality(facts.strength),
+        "the evidence is too weak to say equal");
+    return reason;
+}
+
+std::string withProof(std::string sentence, const VerdictFacts &facts)
+{
+    return sentence + " (" + proofText(facts.strength) + "; " + coverageText(facts.coverage) + ").";
+}
+
+} // namespace
+
+std::string_view toString(Outcome outcome)
+{
+    switch (outcome) {
+    case Outcome::Identical: return "identical";
+    case Outcome::WithinTolerance: return "within-tolerance";
+    case Outcome::Different: return "different";
+    case Outcome::Undecided: return "undecided";
+    case Outcome::NotCompared: return "not-compared";
+    }
+    return "not-compared";
+}
+
+int exitStatus(Outcome outcome)
+{
+    switch (outcome) {
+    case Outcome::Identical:
+    case Outcome::WithinTolerance: return 0;
+    case Outcome::Different: return 1;
+    case Outcome::NotCompared: return 2;
+    case Outcome::Undecided: return 3;
+    }
+    return 2;
+}
+
+std::string_view toString(Strength strength)
+{
+    switch (strength) {
+    case Strength::None: return "none";
+    case Strength::Metadata: return "metadata";
+    case Strength::Norm: return "norm";
+    case Strength::Sampled: return "sampled";
+    case Strength::Xor: return "xor";
+    case Strength::Crc: return "crc";
+    case Strength::Megatron128: return "megatron-128";
+    case Strength::Xxh3Index: return "xxh3-128-index";
+    case Strength::Xxh3: return "xxh3-128";
+    case Strength::Sha256: return "sha256";
+    case Strength::Bytes: return "bytes";
+    }
+    return "none";
+}
+
+bool provesEquality(Strength strength)
+{
+    return strength >= Strength::Xxh3Index;
+}
+
+Verdict decide(const VerdictFacts &facts)
+{
+    Verdict verdict;
+    verdict.strength = facts.strength;
+    verdict.coverage = facts.coverage;
+    const bool different = facts.bitsDiffer || facts.shapeOrDtypeDiffers || facts.oneSidedComplete
+        || facts.noNameInCommon;
+    const std::string undecided = undecidedReason(facts);
+    if (facts.refused) {
+        verdict.outcome = Outcome::NotCompared;
+        verdict.reason = facts.refusedReason;
+        verdict.sentence = "Not compared: " + facts.refusedReason + ".";
+    } else if (different) {
+        verdict.outcome = Outcome::Different;
+        verdict.sentence = withProof(differentSentence(facts), facts);
+    } else if (!undecided.empty()) {
+        verdict.outcome = Outcome::Undecided;
+        verdict.reason = undecided;
+        verdict.sentence = "Undecided: no difference found, but " + undecided + " ("
+            + coverageText(facts.coverage) + ").";
+    } else if (facts.differsWithinTolerance) {
+        verdict.outcome = Outcome::WithinTolerance;
+        verdict.sentence = withProof(
+            "Within tolerance: bits differ, every difference is within what was asked for", facts);
+    } else {
+        verdict.outcome = Outcome::Identical;
+        verdict.sentence = withProof("Identical: every byte in scope is equal", facts);
+    }
+    return verdict;
+}
+
+} // namespace forkpoint
