@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loaders/line_reader.h"
+
+#include <algorithm>
+
+namespace forkpoint {
+
+namespace {
+
+constexpr std::size_t BlockBytes = 64 * 1024;
+
+} // namespace
+
+Status LineReader::fill()
+{
+    m_buffer.erase(m_buffer.begin(), m_buffer.begin() + std::ptrdiff_t(m_begin));
+    m_begin = 0;
+    const std::size_t had = m_buffer.size();
+    const std::size_t more =
+        std::size_t(std::min<std::uint64_t>(BlockBytes, m_source.size() - m_offset));
+    m_buffer.resize(had + more);
+    FP_CHECK(m_source.read(m_offset, MutableByteView(m_buffer).subspan(had)));
+    m_offset += more;
+    return {};
+}
+
+LineReader::Line LineReader::take(std::size_t length, bool ended)
+{
+    std::string_view text = asText(ByteView(m_buffer).subspan(m_begin, length));
+    m_begin += length + (ended ? 1 : 0);
+    if (text.ends_with('\r'))
+        text.remove_suffix(1);
+    Line line{++m_line, text, ended, m_skipping || text.size() > m_maxLine};
+    if (line.tooLong)
+        line.text = {};
+    m_skipping = false;
+    return line;
+}
+
+Result<std::optional<LineReader::Line>> LineReader::next()
+{
+    std::size_t searched = 0;
+    for (;;) {
+        const std::string_view rest = asText(ByteView(m_buffer).subspan(m_begin));
+        const std::size_t end = rest.find('\n', searched);
+        if (end != std::string_view::npos)
+            return std::optional(take(end, true));
+        if (m_offset == m_source.size()) {
+            if (rest.empty() && !m_skipping)
+                return std::optional<Line>();
+            return std::optional(take(rest.size(), false));
+        }
+        searched = rest.size();
+        if (rest.size() > m_maxLine) {
+            m_skipping = true; // its bytes are not kept
+            m_begin = m_buffer.size();
+            searched = 0;
+        }
+        FP_CHECK(fill());
+    }
+}
+
+} // namespace forkpoint

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "loaders/byte_source.h"
+#include "loaders/metrics_table.h"
+
+#include <stop_token>
+#include <string_view>
+
+namespace forkpoint {
+
+/// CSV with a header row (RFC 4180 quoting, no line breaks inside fields), as Lightning's CSVLogger
+/// and csv.DictWriter write. The step column is named as in JSON Lines; every other cell that is a
+/// number is a point. Empty cells are no points (CSVLogger writes sparse rows). Numbers are read to
+/// the nearest float64. A torn last line is a note.
+Status readCsvMetrics(const ByteSource &source, MetricsTable &table, std::stop_token stop);
+
+/// Whether a first line is a header of such a file: at least two fields, one of them a step.
+bool isCsvMetricsHeader(std::string_view line);
+
+} // namespace forkpoint
