@@ -57,20 +57,24 @@ require() {
     apt_install "${missing[@]}"
 }
 
+# Relative paths, so that another clone or another tree with the same flags finds the same objects.
 use_ccache() {
     if command -v ccache >/dev/null; then
-        export CMAKE_CXX_COMPILER_LAUNCHER=ccache
+        export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR="$root" CCACHE_NOHASHDIR=1
     fi
 }
 
-# configure PRESET [OPTIONS...]: says so where the kernels are built for the processor alone.
+# configure PRESET [OPTIONS...]
 configure() {
     local preset="$1"
     shift
     use_ccache
-    (cd "$root" && quietly "configure-$preset" cmake --preset "$preset" "$@")
+    cd "$root"
+    quietly "configure-$preset" cmake --preset "$preset" "$@"
+    cd "$OLDPWD"
 }
 
+# After configuring: says so where the kernels are built for the processor alone.
 say_cuda() {
     if ! grep -q '^CMAKE_CUDA_COMPILER:[^=]*=/' "$build/CMakeCache.txt"; then
         say "nvcc is not here: building without CUDA"
