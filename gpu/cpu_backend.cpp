@@ -70,7 +70,8 @@ class HistogramSet
 {
 public:
     HistogramSet(int lowest, int highest)
-        : m_lowest(lowest), m_bins(static_cast<std::size_t>(highest - lowest) + 2),
+        : m_lowest(lowest),
+          m_bins(static_cast<std::size_t>(highest - lowest) + 2),
           m_counts(3 * m_bins + UlpBins)
     {
     }
@@ -139,10 +140,8 @@ void forBlocks(const Policy &policy, const Piece &piece, DiffRecord &record, Dif
         view.b = address(piece.b) + offset;
         view.parts = static_cast<int>(std::min(BlockParts, parts - first));
         view.partsPerElement = piece.partsPerElement;
-        view.firstElement
-            = piece.firstElement + first / static_cast<Index>(piece.partsPerElement);
-        const std::size_t bytes
-            = (static_cast<std::size_t>(view.parts) * piece.partBits + 7) / 8;
+        view.firstElement = piece.firstElement + first / static_cast<Index>(piece.partsPerElement);
+        const std::size_t bytes = (static_cast<std::size_t>(view.parts) * piece.partBits + 7) / 8;
         if (std::memcmp(view.a, view.b, bytes) != 0)
             kernels::locateDifferences(team, policy, view, piece.rule, record);
         stats.sums.push(toSums(block(team, view)));
@@ -156,10 +155,9 @@ void diffFloatParts(const Policy &policy, const Piece &piece, DiffStats &stats)
                             kernels::powerLimit(policy.format));
     const kernels::Histograms bins = histograms.view();
     DiffRecord record;
-    forBlocks(policy, piece, record, stats,
-              [&](HostTeam &team, const kernels::BlockView &view) {
-                  return kernels::diffFloats(team, policy, view, bins, record);
-              });
+    forBlocks(policy, piece, record, stats, [&](HostTeam &team, const kernels::BlockView &view) {
+        return kernels::diffFloats(team, policy, view, bins, record);
+    });
     recordTo(record, piece, stats);
     stats.maxAbs = kernels::doubleFromBits(record.maxAbsKey);
     histograms.addTo(stats);
@@ -174,10 +172,9 @@ void diffIntegerParts(const DType &dtype, const Parts &load, const Piece &piece,
     HistogramSet histograms(0, 64);
     const kernels::Histograms bins = histograms.view();
     DiffRecord record;
-    forBlocks(policy, piece, record, stats,
-              [&](HostTeam &team, const kernels::BlockView &view) {
-                  return kernels::diffIntegers(team, policy, view, bins, record);
-              });
+    forBlocks(policy, piece, record, stats, [&](HostTeam &team, const kernels::BlockView &view) {
+        return kernels::diffIntegers(team, policy, view, bins, record);
+    });
     recordTo(record, piece, stats);
     stats.maxAbsInteger = record.maxAbsKey;
     stats.maxAbs = static_cast<double>(record.maxAbsKey);
@@ -229,8 +226,8 @@ void diffStatic(const Piece &piece, DiffStats &stats)
 
 bool matches(const FloatLayout &layout, int exponent, int mantissa, int bias, SpecialValues special)
 {
-    return layout.exponentBits == exponent && layout.mantissaBits == mantissa
-        && layout.bias == bias && layout.special == special && layout.hasSign;
+    return layout.exponentBits == exponent && layout.mantissaBits == mantissa && layout.bias == bias
+        && layout.special == special && layout.hasSign;
 }
 
 bool diffFloatType(const FloatLayout &layout, const Piece &piece, DiffStats &stats)
@@ -251,9 +248,9 @@ bool diffFloatType(const FloatLayout &layout, const Piece &piece, DiffStats &sta
     else
         return withParts(piece.partBits, [&](const auto &load) {
             using Parts = std::decay_t<decltype(load)>;
-            diffFloatParts(kernels::FloatPolicy<kernels::RuntimeFormat, Parts>{toFormat(layout),
-                                                                               load},
-                           piece, stats);
+            diffFloatParts(
+                kernels::FloatPolicy<kernels::RuntimeFormat, Parts>{toFormat(layout), load}, piece,
+                stats);
         });
     return true;
 }
@@ -263,8 +260,8 @@ bool diffNumbers(const DType &dtype, const Piece &piece, DiffStats &stats)
     if (dtype.isFloating())
         return diffFloatType(dtype.layout, piece, stats);
     return dtype.isInteger() && withParts(piece.partBits, [&](const auto &load) {
-        diffIntegerParts(dtype, load, piece, stats);
-    });
+               diffIntegerParts(dtype, load, piece, stats);
+           });
 }
 
 } // namespace
@@ -285,7 +282,8 @@ void CpuBackend::hashLeaves(ByteView data, std::span<Digest128> leaves) const
 {
     for (std::size_t i = 0; i < leaves.size(); ++i) {
         const std::size_t first = i * LeafBytes;
-        leaves[i] = hash(data.subspan(first, std::min<std::size_t>(LeafBytes, data.size() - first)));
+        leaves[i] =
+            hash(data.subspan(first, std::min<std::size_t>(LeafBytes, data.size() - first)));
     }
 }
 
@@ -293,8 +291,13 @@ void CpuBackend::diff(const DType &dtype, ByteView a, ByteView b, Index firstEle
                       Index elements, const Tolerance &tolerance, DiffStats &stats) const
 {
     const bool complex = dtype.kind == ElementKind::Complex;
-    const Piece piece{a, b, firstElement, elements, complex ? dtype.bits / 2 : dtype.bits,
-                      complex ? 2 : 1, toRule(tolerance)};
+    const Piece piece{a,
+                      b,
+                      firstElement,
+                      elements,
+                      complex ? dtype.bits / 2 : dtype.bits,
+                      complex ? 2 : 1,
+                      toRule(tolerance)};
     if (!diffNumbers(dtype, piece, stats))
         diffOpaque(piece, stats);
 }

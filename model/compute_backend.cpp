@@ -17,8 +17,7 @@ Index unitElements(const DType &dtype)
     const std::uint64_t bits = std::max<std::uint64_t>(dtype.bits, 1);
     if (dtype.kind == ElementKind::Opaque) // no sums, so no blocks
         return std::max<Index>(std::bit_floor(UnitBytes * 8 / bits), 1);
-    const Index elementsPerBlock
-        = dtype.kind == ElementKind::Complex ? BlockParts / 2 : BlockParts;
+    const Index elementsPerBlock = dtype.kind == ElementKind::Complex ? BlockParts / 2 : BlockParts;
     const std::uint64_t blockBytes = std::max<std::uint64_t>(elementsPerBlock * bits / 8, 1);
     return elementsPerBlock * std::max<Index>(std::bit_floor(UnitBytes / blockBytes), 1);
 }

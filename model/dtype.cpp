@@ -19,8 +19,8 @@ constexpr FloatLayout BFloat16{8, 7, 127, SpecialValues::Ieee, true};
 
 DType floating(std::string name, FloatLayout layout, std::uint32_t packing = 1)
 {
-    const std::uint32_t bits
-        = (layout.hasSign ? 1U : 0U) + layout.exponentBits + layout.mantissaBits;
+    const std::uint32_t bits =
+        (layout.hasSign ? 1U : 0U) + layout.exponentBits + layout.mantissaBits;
     return {std::move(name), ElementKind::Float, bits, packing, layout};
 }
 

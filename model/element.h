@@ -51,4 +51,16 @@ std::string bitsToBinary(const DType &dtype, const std::vector<std::byte> &bits)
 ElementRow makeElementRow(const DType &dtype, Index index, std::vector<std::byte> a,
                           std::vector<std::byte> b);
 
+/// Rewrites the elements of `in` (whole elements of `narrow`) as elements of `wide`, exactly;
+/// embedsExactly(narrow, wide) must hold. NaN stays NaN: its sign and, between formats that have
+/// payloads, its payload are kept, else it becomes the quiet NaN. `out` is replaced.
+void widenElements(const DType &narrow, const DType &wide, ByteView in,
+                   std::vector<std::byte> &out);
+
+/// Whether every element of `narrowData` is the element of `wideData` rounded to `narrow`, to
+/// nearest, ties to even: the finding "B equals A rounded to bfloat16". NaN goes to any NaN. What
+/// is too large becomes infinity, in formats without infinity NaN (as torch casts), in formats
+/// with neither the largest number. False for types other than floats and for unequal counts.
+bool roundsTo(const DType &wide, const DType &narrow, ByteView wideData, ByteView narrowData);
+
 } // namespace forkpoint

@@ -34,11 +34,27 @@ public:
 
 private:
     void pushAt(std::size_t level, const Digest128 &digest);
-    Digest128 nodeOf(const std::vector<Digest128> &children) const;
+    Digest128 nodeOf(std::size_t level, const std::vector<Digest128> &children) const;
 
     const ComputeBackend &m_backend;
     std::vector<std::vector<Digest128>> m_levels;
     std::uint64_t m_leaves = 0;
+};
+
+/// The content digest of a logical stream that comes in pieces of any size, in order.
+class TensorHasher
+{
+public:
+    explicit TensorHasher(const ComputeBackend &backend);
+
+    void add(ByteView bytes);
+    /// The content digest; the hasher is empty again afterwards.
+    Digest128 finish();
+
+private:
+    const ComputeBackend &m_backend;
+    FingerprintTree m_tree;
+    std::vector<std::byte> m_partial; ///< the begun leaf, below LeafBytes
 };
 
 /// The `tensor` digest of a content digest.

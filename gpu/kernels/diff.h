@@ -256,10 +256,10 @@ struct ClassTallies
 
     FP_HD void addTo(Team &team, DiffRecord &record)
     {
-        const std::uint64_t sums[8]
-            = {team.total(finitePairs), team.total(nanA),       team.total(nanB),
-               team.total(infA),        team.total(infB),       team.total(payload),
-               team.total(signedZero),  team.total(flips)};
+        const std::uint64_t sums[8] = {team.total(finitePairs), team.total(nanA),
+                                       team.total(nanB),        team.total(infA),
+                                       team.total(infB),        team.total(payload),
+                                       team.total(signedZero),  team.total(flips)};
         team.once([&] {
             record.finitePairs += sums[0];
             record.nanA += sums[1];
@@ -377,13 +377,12 @@ FP_HD BlockSums diffIntegers(Team &team, const Policy &policy, const BlockView &
     typename Team::Tally flips;
     typename Team::Peak maxAbs;
     team.sweep(block.parts, [&](int part, int lane) {
-        const std::uint64_t a
-            = policy.bitsToValue(policy.load(block.a, static_cast<std::size_t>(part)));
-        const std::uint64_t b
-            = policy.bitsToValue(policy.load(block.b, static_cast<std::size_t>(part)));
+        const std::uint64_t a =
+            policy.bitsToValue(policy.load(block.a, static_cast<std::size_t>(part)));
+        const std::uint64_t b =
+            policy.bitsToValue(policy.load(block.b, static_cast<std::size_t>(part)));
         const std::uint64_t difference = policy.difference(a, b);
-        sums.addPair(lane, policy.toDouble(a), policy.toDouble(b),
-                     static_cast<double>(difference));
+        sums.addPair(lane, policy.toDouble(a), policy.toDouble(b), static_cast<double>(difference));
         flips[lane] += policy.isSigned && a != 0 && b != 0 && ((a ^ b) >> 63) != 0;
         offer(maxAbs[lane], difference, block.firstElement + static_cast<std::uint64_t>(part));
         countInteger(team, bins.absA, policy.size(a));

@@ -78,8 +78,7 @@ FP_HD NumberClass classOf(const Format &format, std::uint64_t bits)
     }
     case Special::FiniteNan:
     case Special::ScaleNan: return size == mask ? NumberClass::NotANumber : NumberClass::Finite;
-    case Special::Fnuz:
-        return bits == mask + 1 ? NumberClass::NotANumber : NumberClass::Finite;
+    case Special::Fnuz: return bits == mask + 1 ? NumberClass::NotANumber : NumberClass::Finite;
     case Special::None: break;
     }
     return NumberClass::Finite;
@@ -99,8 +98,8 @@ FP_HD double valueOf(const Format &format, std::uint64_t bits)
     if (exponent != 0 || format.special == Special::ScaleNan)
         return doubleFromBits(sign | ((size << (52 - format.mantissaBits)) + (rebias << 52)));
     // Subnormal: an integer times a power of two, exact.
-    const double unit = doubleFromBits((rebias + 1 - static_cast<std::uint64_t>(format.mantissaBits))
-                                       << 52);
+    const double unit =
+        doubleFromBits((rebias + 1 - static_cast<std::uint64_t>(format.mantissaBits)) << 52);
     const double value = multiply(static_cast<double>(static_cast<std::int64_t>(size)), unit);
     return doubleFromBits(sign | bitsFromDouble(value));
 }

@@ -29,7 +29,8 @@ FP_HD double shifted(double value, int shift)
     const double normal = multiply(value, powerOfTwo(powerOf(magnitude(value)) < -1022 ? 100 : 0));
     const int rest = powerOf(magnitude(value)) < -1022 ? shift - 100 : shift;
     const std::uint64_t bits = bitsFromDouble(normal);
-    return doubleFromBits(bits + (static_cast<std::uint64_t>(static_cast<std::int64_t>(rest)) << 52));
+    return doubleFromBits(bits
+                          + (static_cast<std::uint64_t>(static_cast<std::int64_t>(rest)) << 52));
 }
 
 /// Sums where no product leaves the range of float64: every type but float64.

@@ -107,7 +107,8 @@ FP_HD std::uint64_t swapBytes64(std::uint64_t value)
 
 FP_HD Hash128 hashEmpty()
 {
-    return {avalancheXxh64(secretAt(64) ^ secretAt(72)), avalancheXxh64(secretAt(80) ^ secretAt(88))};
+    return {avalancheXxh64(secretAt(64) ^ secretAt(72)),
+            avalancheXxh64(secretAt(80) ^ secretAt(88))};
 }
 
 FP_HD Hash128 hash1To3(const std::uint8_t *data, std::size_t size)
@@ -209,8 +210,8 @@ FP_HD Hash128 hashShort(const std::uint8_t *data, std::size_t size)
 
 FP_HD std::uint64_t initialAccumulator(int lane)
 {
-    FP_TABLE std::uint64_t Values[HashLanes]
-        = {Prime32_3, Prime64_1, Prime64_2, Prime64_3, Prime64_4, Prime32_2, Prime64_5, Prime32_1};
+    FP_TABLE std::uint64_t Values[HashLanes] = {Prime32_3, Prime64_1, Prime64_2, Prime64_3,
+                                                Prime64_4, Prime32_2, Prime64_5, Prime32_1};
     return Values[lane];
 }
 
