@@ -13,7 +13,7 @@ namespace forkpoint {
 
 class FindingListModel;
 
-/// The findings of the comparison what a person should know
+/// The findings of the comparison: what a person should know.
 class FindingsDock : public QDockWidget
 {
     Q_OBJECT

@@ -13,7 +13,7 @@ namespace forkpoint {
 
 class ProblemListModel;
 
-/// The problems what was skipped, refused or odd, where, and why
+/// The problems: what was skipped, refused or odd, where, and why.
 class ProblemsDock : public QDockWidget
 {
     Q_OBJECT

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/comparison.h"
+
+#include <QString>
+
+#include <string>
+#include <vector>
+
+namespace forkpoint {
+
+/// What a user typed into a filter line, and the check boxes beside it. Every word must occur in
+/// the name; ASCII letters match in either case.
+class RowFilter
+{
+public:
+    RowFilter() = default;
+    RowFilter(const QString &text, bool onlyDiffering, bool onlyRecipe = false);
+
+    bool onlyDiffering() const { return m_onlyDiffering; }
+    bool onlyRecipe() const { return m_onlyRecipe; }
+    bool isEmpty() const { return m_words.empty() && !m_onlyDiffering && !m_onlyRecipe; }
+
+    bool acceptsName(std::string_view name) const;
+    /// What is not compared may differ, so "only differing" shows it once the comparison ended.
+    bool acceptsStatus(ItemStatus status, bool finished) const;
+
+private:
+    std::vector<std::string> m_words; ///< lower case
+    bool m_onlyDiffering = false;
+    bool m_onlyRecipe = false;
+};
+
+} // namespace forkpoint

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/models/tensor_cells.h"
+
+#include "widgets/display_text.h"
+#include "widgets/models/row_index.h"
+#include "widgets/theme.h"
+
+#include <QCoreApplication>
+
+#include <algorithm>
+#include <cmath>
+
+namespace forkpoint {
+
+namespace {
+
+template <class T>
+int threeWay(const T &a, const T &b)
+{
+    return a < b ? -1 : (b < a ? 1 : 0);
+}
+
+QString tr(const char *text)
+{
+    return QCoreApplication::translate("TensorTable", text);
+}
+
+double shareOf(const TensorRow &row)
+{
+    if (row.stats && row.stats->elements > 0)
+        return double(row.stats->differentElements) / double(row.stats->elements);
+    return row.status == ItemStatus::Identical ? 0.0 : -1.0;
+}
+
+double ulpOf(const TensorRow &row)
+{
+    if (row.stats && row.dtypeA.isFloating())
+        return double(row.stats->maxUlp);
+    return row.status == ItemStatus::Identical ? 0.0 : -1.0;
+}
+
+QString shapesText(const TensorRow &row)
+{
+    if (!row.a)
+        return shapeText(row.shapeB);
+    if (!row.b || row.shapeA == row.shapeB)
+        return shapeText(row.shapeA);
+    return shapeText(row.shapeA) + QStringLiteral(" → ") + shapeText(row.shapeB);
+}
+
+QString dtypesText(const TensorRow &row)
+{
+    const QString a = displayText(row.dtypeA.name), b = displayText(row.dtypeB.name);
+    if (!row.a)
+        return b;
+    return !row.b || a == b ? a : QString(a + QStringLiteral(" → ") + b);
+}
+
+/// What stands in a number's cell where there is no number.
+QString noNumber(const TensorRow &row)
+{
+    if (row.status == ItemStatus::Identical)
+        return QStringLiteral("0");
+    return QStringLiteral("–");
+}
+
+QString cellText(const TensorRow &row, TensorColumn column)
+{
+    switch (column) {
+    case TensorColumn::Sign: return sign(row.status);
+    case TensorColumn::Name: return displayText(row.name);
+    case TensorColumn::Shape: return shapesText(row);
+    case TensorColumn::Differs:
+        if (!row.stats)
+            return row.stoppedEarly ? tr("≥ 1 element") : noNumber(row);
+        return row.stats->differentElements == 0
+            ? QStringLiteral("0")
+            : percentText(row.stats->differentElements, row.stats->elements);
+    case TensorColumn::MaxUlp:
+        if (!row.stats || !row.dtypeA.isFloating())
+            return noNumber(row);
+        return QString::number(row.stats->maxUlp);
+    case TensorColumn::MaxAbs: {
+        const std::optional<double> magnitude = maxAbsOf(row);
+        return magnitude ? magnitudeText(*magnitude) : noNumber(row);
+    }
+    case TensorColumn::DType: return dtypesText(row);
+    case TensorColumn::Class: return qs(toString(row.stateClass));
+    case TensorColumn::Count: break;
+    }
+    return {};
+}
+
+QString toolTip(const TensorRow &row, TensorColumn column)
+{
+    QString text = displayText(row.name) + u'\n' + describe(row.status);
+    if (!row.reason.empty())
+        text += QStringLiteral(": ") + displayText(row.reason);
+    if (row.withinTolerance)
+        text += tr(" (within the tolerance asked for)");
+    if (!row.nameA.empty() && row.nameA != row.name)
+        text += tr("\nin A: ") + displayText(row.nameA);
+    if (!row.nameB.empty() && row.nameB != row.name)
+        text += tr("\nin B: ") + displayText(row.nameB);
+    if (!row.pairedReason.empty())
+        text += tr("\npaired: ") + displayText(row.pairedReason);
+    if (row.stats && column == TensorColumn::Differs) {
+        text += u'\n' + groupedText(row.stats->differentElements) + tr(" of ")
+            + groupedText(row.stats->elements) + tr(" elements");
+    }
+    if (row.stats && column == TensorColumn::MaxAbs)
+        text += u'\n' + QString::number(maxAbsOf(row).value_or(0.0), 'g', 17);
+    return plainToolTip(text);
+}
+
+QVariant sortValue(const TensorRow &row, TensorColumn column)
+{
+    switch (column) {
+    case TensorColumn::Sign: return int(row.status);
+    case TensorColumn::Differs: return shareOf(row);
+    case TensorColumn::MaxUlp: return ulpOf(row);
+    case TensorColumn::MaxAbs: return maxAbsOf(row).value_or(-1.0);
+    case TensorColumn::Shape: return qulonglong(row.elements);
+    case TensorColumn::Class: return int(row.stateClass);
+    default: return cellText(row, column);
+    }
+}
+
+ThemeColor cellColor(const TensorRow &row, TensorColumn column)
+{
+    switch (column) {
+    case TensorColumn::Sign: return colorOf(row.status);
+    case TensorColumn::Differs:
+    case TensorColumn::MaxAbs: return ThemeColor::Difference;
+    case TensorColumn::Shape:
+    case TensorColumn::DType:
+    case TensorColumn::Class: return ThemeColor::Muted;
+    default: return ThemeColor::Text;
+    }
+}
+
+} // namespace
+
+ThemeColor colorOf(ItemStatus status)
+{
+    switch (status) {
+    case ItemStatus::Identical: return ThemeColor::Equal;
+    case ItemStatus::Different: return ThemeColor::Difference;
+    case ItemStatus::OnlyInA: return ThemeColor::A;
+    case ItemStatus::OnlyInB: return ThemeColor::B;
+    case ItemStatus::NotCompared: break;
+    }
+    return ThemeColor::Unknown;
+}
+
+MagnitudeScale MagnitudeScale::of(const CheckpointComparison &comparison)
+{
+    MagnitudeScale scale;
+    bool any = false;
+    for (const TensorRow &row : comparison.tensors) {
+        const std::optional<double> magnitude = maxAbsOf(row);
+        if (!magnitude || !(*magnitude > 0.0) || !std::isfinite(*magnitude))
+            continue;
+        const double exponent = std::log2(*magnitude);
+        scale.lowest = any ? std::min(scale.lowest, exponent) : exponent;
+        scale.highest = any ? std::max(scale.highest, exponent) : exponent;
+        any = true;
+    }
+    return scale;
+}
+
+double MagnitudeScale::fraction(double magnitude) const
+{
+    // The smallest difference still has a visible bar.
+    constexpr double Shortest = 0.15;
+    if (highest <= lowest)
+        return 1.0;
+    const double position = (std::log2(magnitude) - lowest) / (highest - lowest);
+    return Shortest + (1.0 - Shortest) * std::clamp(position, 0.0, 1.0);
+}
+
+std::optional<double> maxAbsOf(const TensorRow &row)
+{
+    if (!row.stats)
+        return std::nullopt;
+    if (row.dtypeA.isFloating())
+        return row.stats->maxAbs;
+    if (row.dtypeA.isInteger())
+        return double(row.stats->maxAbsInteger);
+    return std::nullopt;
+}
+
+QVariant tensorHeader(TensorColumn column, int role)
+{
+    if (role == Qt::TextAlignmentRole) {
+        const bool number = column == TensorColumn::Differs || column == TensorColumn::MaxUlp;
+        return int((number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    }
+    if (role == Qt::ToolTipRole && column == TensorColumn::Sign)
+        return tr("= identical, ≠ different, ◐ only in A, ◑ only in B, ? not compared");
+    if (role == Qt::ToolTipRole && column == TensorColumn::MaxUlp)
+        return tr("largest distance in units in the last place");
+    if (role != Qt::DisplayRole && role != Qt::AccessibleTextRole)
+        return {};
+    switch (column) {
+    case TensorColumn::Sign: return role == Qt::DisplayRole ? QString() : tr("status");
+    case TensorColumn::Name: return tr("tensor");
+    case TensorColumn::Shape: return tr("shape");
+    case TensorColumn::Differs: return tr("differs");
+    case TensorColumn::MaxUlp: return tr("max ULP");
+    case TensorColumn::MaxAbs: return tr("max |B−A|");
+    case TensorColumn::DType: return tr("dtype");
+    case TensorColumn::Class: return tr("class");
+    case TensorColumn::Count: break;
+    }
+    return {};
+}
+
+QVariant tensorCell(const TensorRow &row, TensorColumn column, int role,
+                    const MagnitudeScale &scale)
+{
+    switch (role) {
+    case Qt::DisplayRole: return cellText(row, column);
+    case Qt::ToolTipRole: return toolTip(row, column);
+    case Qt::AccessibleTextRole:
+        return column == TensorColumn::Sign ? describe(row.status) : cellText(row, column);
+    case Qt::TextAlignmentRole:
+        if (column == TensorColumn::Sign)
+            return int(Qt::AlignCenter);
+        return tensorHeader(column, role);
+    case SortRole: return sortValue(row, column);
+    case ColorRole: return int(cellColor(row, column));
+    case NameRole: return displayText(row.name);
+    case BarRole: break;
+    default: return {};
+    }
+    if (column == TensorColumn::Differs && row.stats && row.stats->differentElements > 0)
+        return shareOf(row);
+    if (column == TensorColumn::MaxAbs) {
+        const double magnitude = maxAbsOf(row).value_or(0.0);
+        if (magnitude > 0.0 && std::isfinite(magnitude))
+            return scale.fraction(magnitude);
+    }
+    return {};
+}
+
+int compareTensors(const TensorRow &a, const TensorRow &b, TensorColumn column)
+{
+    switch (column) {
+    case TensorColumn::Sign: return threeWay(int(a.status), int(b.status));
+    case TensorColumn::Name: return naturalCompare(a.name, b.name);
+    case TensorColumn::Shape: return threeWay(a.elements, b.elements);
+    case TensorColumn::Differs: return threeWay(shareOf(a), shareOf(b));
+    case TensorColumn::MaxUlp: return threeWay(ulpOf(a), ulpOf(b));
+    case TensorColumn::MaxAbs:
+        return threeWay(maxAbsOf(a).value_or(-1.0), maxAbsOf(b).value_or(-1.0));
+    case TensorColumn::DType: return threeWay(a.dtypeA.name, b.dtypeA.name);
+    case TensorColumn::Class: return threeWay(int(a.stateClass), int(b.stateClass));
+    case TensorColumn::Count: break;
+    }
+    return 0;
+}
+
+} // namespace forkpoint

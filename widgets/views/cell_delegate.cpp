@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/cell_delegate.h"
+
+#include "widgets/roles.h"
+#include "widgets/theme.h"
+
+#include <QApplication>
+#include <QPainter>
+
+namespace forkpoint {
+
+namespace {
+
+constexpr int Margin = 6;
+
+QColor colorFor(const QModelIndex &index, const QPalette &palette)
+{
+    const Theme theme = Theme::of(palette);
+    switch (ThemeColor(index.data(ColorRole).toInt())) {
+    case ThemeColor::Text: return theme.text;
+    case ThemeColor::Muted: return theme.muted;
+    case ThemeColor::A: return theme.a;
+    case ThemeColor::B: return theme.b;
+    case ThemeColor::Difference: return theme.difference;
+    case ThemeColor::Equal: return theme.equal;
+    case ThemeColor::Unknown: return theme.unknown;
+    }
+    return theme.text;
+}
+
+void paintBar(QPainter *painter, const QRect &area, double fraction, const QColor &color)
+{
+    const int height = std::max(4, area.height() * 2 / 5);
+    const int length = std::max(2, int(fraction * area.width()));
+    painter->setRenderHint(QPainter::Antialiasing);
+    painter->setPen(Qt::NoPen);
+    painter->setBrush(color);
+    painter->drawRoundedRect(QRect(area.left(), area.center().y() - height / 2 + 1, length, height),
+                             2, 2);
+}
+
+} // namespace
+
+void CellDelegate::initStyleOption(QStyleOptionViewItem *option, const QModelIndex &index) const
+{
+    QStyledItemDelegate::initStyleOption(option, index);
+    const QColor color = colorFor(index, option->palette);
+    const bool bar = index.data(BarRole).isValid();
+    for (auto role : {QPalette::Text, QPalette::HighlightedText})
+        option->palette.setColor(role, bar ? Theme::of(option->palette).text : color);
+    const bool right = option->displayAlignment & Qt::AlignRight;
+    if (right || bar)
+        option->font = monospaced(option->font);
+}
+
+void CellDelegate::paint(QPainter *painter, const QStyleOptionViewItem &option,
+                         const QModelIndex &index) const
+{
+    const QVariant bar = index.data(BarRole);
+    if (!bar.isValid()) {
+        QStyledItemDelegate::paint(painter, option, index);
+        return;
+    }
+    QStyleOptionViewItem cell = option;
+    initStyleOption(&cell, index);
+    const QString text = cell.text;
+    cell.text.clear();
+    const QStyle *style = cell.widget ? cell.widget->style() : QApplication::style();
+    style->drawControl(QStyle::CE_ItemViewItem, &cell, painter, cell.widget);
+
+    painter->save();
+    const QRect inner = option.rect.adjusted(Margin, 0, -Margin, 0);
+    const int textWidth = QFontMetrics(cell.font).horizontalAdvance(QStringLiteral("0.0e-000"));
+    const bool right = cell.displayAlignment & Qt::AlignRight;
+    const QRect barArea = inner.adjusted(0, 0, -textWidth - Margin, 0);
+    if (barArea.width() > 8)
+        paintBar(painter, barArea, bar.toDouble(), colorFor(index, option.palette));
+    painter->setFont(cell.font);
+    painter->setPen(cell.palette.color(QPalette::Text));
+    const int barLength = std::max(2, int(bar.toDouble() * std::max(0, barArea.width())));
+    const int left = right || barArea.width() <= 8 ? 0 : barLength + Margin;
+    painter->drawText(inner.adjusted(left, 0, 0, 0), int(cell.displayAlignment), text);
+    painter->restore();
+}
+
+QSize CellDelegate::sizeHint(const QStyleOptionViewItem &option, const QModelIndex &index) const
+{
+    QSize size = QStyledItemDelegate::sizeHint(option, index);
+    size.setHeight(rowHeight(option.font));
+    if (index.data(BarRole).isValid())
+        size.rwidth() += option.fontMetrics.averageCharWidth() * 8;
+    return size;
+}
+
+} // namespace forkpoint
