@@ -38,6 +38,9 @@ public:
     FileIndex addFile(std::shared_ptr<const ByteSource> source);
     /// path, dtype, shape, extents (or unreadable), files; fileOrder is set here.
     void addTensor(TensorRef tensor);
+    /// A tensor whose bytes cannot be had: listed with the reason, which also becomes an Error
+    /// diagnostic; its place gets the tensor's name in front.
+    void addUnreadable(TensorRef tensor, Error error);
     void addValue(ValueRef value);
     void addDiagnostic(Diagnostic diagnostic);
     void addDiagnostic(const Error &error, Severity severity);
@@ -48,10 +51,11 @@ public:
     const Catalog &catalog() const { return m_catalog; }
     Catalog &mutableCatalog() { return m_catalog; }
 
-    /// Takes over everything `part` holds, its paths prefixed by `prefix` (may be empty) and the
-    /// files of its items by `fileName` where they have none.
+    /// Takes over everything `part` holds, its paths prefixed by `prefix` (may be empty).
     void merge(CheckpointBuilder part, const KeyPath &prefix);
 
+    /// Finishes the catalogue and checks every extent; a tensor whose extents are unsound becomes
+    /// unreadable, with an Error diagnostic. Leaves the builder empty.
     std::shared_ptr<const Checkpoint> build(std::string format);
 
 private:

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loaders/checkpoint.h"
+
+#include "loaders/extent_reader.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace forkpoint {
+
+namespace {
+
+KeyPath joined(const KeyPath &prefix, const KeyPath &path)
+{
+    KeyPath result = prefix;
+    result.keys.insert(result.keys.end(), path.keys.begin(), path.keys.end());
+    return result;
+}
+
+void renumberFiles(std::vector<Extent> &extents, FileIndex first)
+{
+    for (Extent &extent : extents)
+        extent.file += first;
+}
+
+template <class T>
+void append(std::vector<T> &to, std::vector<T> &&from)
+{
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+} // namespace
+
+Status Checkpoint::read(TensorIndex tensor, std::uint64_t firstByte, MutableByteView out) const
+{
+    if (tensor >= m_catalog.tensors.size())
+        return Error{ErrorCode::Usage, {}, {}, "there is no tensor of that number"};
+    const TensorRef &ref = m_catalog.tensors[tensor];
+    if (ref.unreadable)
+        return *ref.unreadable;
+    return readExtents(ref, m_files, firstByte, out);
+}
+
+Status Checkpoint::unchanged() const
+{
+    for (const auto &file : m_files)
+        FP_CHECK(file->unchanged());
+    return {};
+}
+
+FileIndex CheckpointBuilder::addFile(std::shared_ptr<const ByteSource> source)
+{
+    m_files.push_back(std::move(source));
+    return FileIndex(m_files.size() - 1);
+}
+
+void CheckpointBuilder::addTensor(TensorRef tensor)
+{
+    tensor.fileOrder = m_catalog.tensors.size();
+    m_catalog.tensors.push_back(std::move(tensor));
+}
+
+void CheckpointBuilder::addUnreadable(TensorRef tensor, Error error)
+{
+    const std::string name = tensor.path.keys.empty() ? tensor.name : tensor.path.toString();
+    tensor.unreadable = std::move(error).atPlace("tensor '" + escapeInvalidUtf8(name) + "'");
+    if (!tensor.files.empty())
+        tensor.unreadable = std::move(*tensor.unreadable).inFile(tensor.files.front());
+    addDiagnostic(*tensor.unreadable, Severity::Error);
+    addTensor(std::move(tensor));
+}
+
+void CheckpointBuilder::addValue(ValueRef value)
+{
+    m_catalog.values.push_back(std::move(value));
+}
+
+void CheckpointBuilder::addDiagnostic(Diagnostic diagnostic)
+{
+    m_catalog.diagnostics.push_back(std::move(diagnostic));
+}
+
+void CheckpointBuilder::addDiagnostic(const Error &error, Severity severity)
+{
+    addDiagnostic(toDiagnostic(error, severity));
+}
+
+void CheckpointBuilder::addFinding(Finding finding)
+{
+    m_catalog.findings.push_back(std::move(finding));
+}
+
+void CheckpointBuilder::merge(CheckpointBuilder part, const KeyPath &prefix)
+{
+    const auto firstFile = FileIndex(m_files.size());
+    append(m_files, std::move(part.m_files));
+    m_catalog.tensors.reserve(m_catalog.tensors.size() + part.m_catalog.tensors.size());
+    for (TensorRef &tensor : part.m_catalog.tensors) {
+        if (!prefix.keys.empty())
+            tensor.path = joined(prefix, tensor.path);
+        renumberFiles(tensor.extents, firstFile);
+        for (Replica &replica : tensor.replicas)
+            renumberFiles(replica.extents, firstFile);
+        if (tensor.storage != NoStorage)
+            tensor.storage += m_nextStorage;
+        addTensor(std::move(tensor));
+    }
+    m_nextStorage += part.m_nextStorage;
+    for (ValueRef &value : part.m_catalog.values) {
+        value.path = joined(prefix, value.path);
+        addValue(std::move(value));
+    }
+    append(m_catalog.diagnostics, std::move(part.m_catalog.diagnostics));
+    append(m_catalog.findings, std::move(part.m_catalog.findings));
+    m_catalog.complete = m_catalog.complete && part.m_catalog.complete;
+}
+
+std::shared_ptr<const Checkpoint> CheckpointBuilder::build(std::string format)
+{
+    m_catalog.format = std::move(format);
+    m_catalog.finish(StateClassRules::builtin());
+    // The one place where every extent is checked, whichever loader made it.
+    for (TensorRef &tensor : m_catalog.tensors) {
+        if (tensor.unreadable)
+            continue;
+        Status status = validateExtents(tensor, m_files);
+        if (status.ok())
+            continue;
+        Error error = std::move(status).error().atPlace("tensor '" + tensor.name + "'");
+        if (!tensor.files.empty())
+            error = std::move(error).inFile(tensor.files.front());
+        addDiagnostic(error, Severity::Error);
+        tensor.unreadable = std::move(error);
+    }
+    return std::shared_ptr<const Checkpoint>(
+        new Checkpoint(std::move(m_catalog), std::move(m_files)));
+}
+
+} // namespace forkpoint
