@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loaders/pickle_numpy.h"
+
+#include "loaders/limits.h"
+#include "loaders/pickle_print.h"
+#include "loaders/pickle_text.h"
+
+#include <cmath>
+#include <unordered_map>
+
+namespace forkpoint {
+
+namespace {
+
+/// Nesting of structured types; numpy's own are one or two levels deep.
+constexpr int TypeDepth = 8;
+/// Fields of a structured type.
+constexpr std::size_t TypeFields = 1000;
+/// Bytes of one element: DType counts bits in 32 bits.
+constexpr std::uint64_t ItemBytes = 1u << 28;
+
+Error bad(std::string text)
+{
+    return {ErrorCode::Malformed, {}, "numpy array", std::move(text)};
+}
+
+std::optional<std::string_view> torchName(std::string_view code)
+{
+    static const std::unordered_map<std::string_view, std::string_view> names = {
+        {"b1", "bool"},    {"i1", "int8"},    {"i2", "int16"},     {"i4", "int32"},
+        {"i8", "int64"},   {"u1", "uint8"},   {"u2", "uint16"},    {"u4", "uint32"},
+        {"u8", "uint64"},  {"f2", "float16"}, {"f4", "float32"},   {"f8", "float64"},
+        {"c8", "complex64"}, {"c16", "complex128"}};
+    const auto row = names.find(code);
+    return row == names.end() ? std::nullopt : std::optional(row->second);
+}
+
+/// Width of "f4", "U2", "M8" in bytes.
+std::optional<std::uint64_t> widthOf(std::string_view code)
+{
+    const auto digits = pickle::toInt64(code.substr(1));
+    if (!digits || *digits < 0 || std::uint64_t(*digits) > ItemBytes)
+        return std::nullopt;
+    return std::uint64_t(*digits) * (code.front() == 'U' ? 4 : 1);
+}
+
+Result<NumpyType> readType(const PickleGraph &graph, NodeId node, int depth);
+
+/// "[('a', '<i4'), ('b', '<f8', (2,))]" from the names and fields of a dtype's state.
+Result<std::string> spellFields(const PickleGraph &graph, NodeId names, NodeId fields, int depth)
+{
+    std::string text = "[";
+    if (graph.items(names).size() > TypeFields)
+        return Error{ErrorCode::Limit, {}, "numpy array", "too many fields"};
+    for (const NodeId name : graph.items(names)) {
+        const std::span<const NodeId> field = graph.items(graph.find(fields, graph.text(name)));
+        if (field.empty())
+            return bad("a field without a type");
+        FP_TRY(const NumpyType type, readType(graph, field[0], depth + 1));
+        text += (text.size() > 1 ? ", (" : "(") + printedPickle(graph, name, 256);
+        text += type.spelling.front() == '[' || type.spelling.front() == '('
+            ? ", " + type.spelling + ")"
+            : ", '" + type.spelling + "')";
+    }
+    return text + "]";
+}
+
+/// Types that have no name of ours: structured, text, dates, long double, raw bytes.
+Result<NumpyType> opaqueType(const PickleGraph &graph, std::string_view code,
+                             std::span<const NodeId> state, int depth)
+{
+    NumpyType type;
+    const std::string order = state.size() > 1 ? std::string(graph.text(state[1])) : "|";
+    type.spelling = (order == "=" ? "<" : order) + std::string(code);
+    auto width = widthOf(code);
+    if (state.size() > 5) {
+        if (const auto stated = pickledInteger(graph, state[5]); stated && *stated >= 0)
+            width = std::uint64_t(*stated);
+    }
+    if (!width || *width > ItemBytes)
+        return bad("an element type '" + std::string(code.substr(0, 40)) + "' of unknown width");
+    type.itemBytes = *width;
+    if (state.size() > 4 && graph.is(state[3], PickleKind::Tuple)) {
+        FP_TRY(type.spelling, spellFields(graph, state[3], state[4], depth));
+    } else if (state.size() > 2 && graph.items(state[2]).size() == 2) { // a subarray
+        FP_TRY(const NumpyType base, readType(graph, graph.items(state[2])[0], depth + 1));
+        type.spelling = "('" + base.spelling + "', "
+            + printedPickle(graph, graph.items(state[2])[1], 256) + ")";
+    } else if (code.front() == 'M' || code.front() == 'm') {
+        const auto meta = state.size() > 8 ? graph.items(state[8]) : std::span<const NodeId>();
+        const auto unit = meta.size() == 2 ? graph.items(meta[1]) : std::span<const NodeId>();
+        if (!unit.empty())
+            type.spelling += "[" + pickledBytes(graph, unit[0]).value_or("?") + "]";
+    }
+    const bool isRaw = code.front() == 'V' && type.spelling.front() == '|';
+    type.dtype = isRaw ? opaqueDType(type.itemBytes)
+                       : namedOpaqueDType(type.spelling, type.itemBytes);
+    return type;
+}
+
+Result<NumpyType> readType(const PickleGraph &graph, NodeId node, int depth)
+{
+    const std::span<const NodeId> arguments = graph.arguments(node);
+    if (depth > TypeDepth || graph.known(node) != KnownGlobal::NumpyDType || arguments.empty())
+        return bad("its element type is not described");
+    const PickleObject &object = *graph.object(node);
+    const std::span<const NodeId> state = graph.items(graph.more(object).state);
+    if (const PickleGlobal *extended = graph.global(arguments[0])) { // ml_dtypes
+        const auto dtype = dtypeByName(extended->name);
+        if (!dtype)
+            return Error{ErrorCode::Unsupported, {}, "numpy array",
+                         "an element type '" + extended->path().substr(0, 80) + "'"};
+        // ml_dtypes holds one value a byte even where a value takes fewer bits.
+        const bool narrow = dtype->positionBits() < 8;
+        return NumpyType{narrow ? namedOpaqueDType(dtype->name + " in a byte", 1) : *dtype,
+                         ByteOrder::Little, narrow ? 1 : dtype->positionBits() / 8, false,
+                         extended->name};
+    }
+    const std::string_view code = graph.text(arguments[0]);
+    if (code.empty())
+        return bad("its element type is not described");
+    const std::string order = state.size() > 1 ? std::string(graph.text(state[1])) : "<";
+    const bool structured = state.size() > 4 && graph.is(state[3], PickleKind::Tuple);
+    if (code.front() == 'O')
+        return NumpyType{opaqueDType(8), ByteOrder::Little, 8, true, "|O"};
+    const auto name = structured ? std::nullopt : torchName(code);
+    if (!name)
+        return opaqueType(graph, code, state, depth);
+    const DType dtype = *dtypeByName(*name);
+    const std::uint64_t bytes = dtype.positionBits() / 8;
+    return NumpyType{dtype, order == ">" ? ByteOrder::Big : ByteOrder::Little, bytes, false,
+                     (bytes == 1 ? "|" : order == ">" ? ">" : "<") + std::string(code)};
+}
+
+Result<NumpyArray> arrayOfState(const PickleGraph &graph, std::span<const NodeId> state)
+{
+    NumpyArray array;
+    if (state.size() < 5)
+        return bad("its state has " + std::to_string(state.size()) + " parts, not 5");
+    const auto shape = pickledShape(graph, state[1]);
+    if (!shape)
+        return bad("its shape is not a tuple of sizes");
+    array.shape = *shape;
+    FP_TRY(array.type, pickledNumpyType(graph, state[2]));
+    array.fortran = graph.is(state[3], PickleKind::Bool) && graph[state[3]].integer;
+    if (array.type.isObject) {
+        array.objects = state[4];
+        return array;
+    }
+    auto bytes = pickledBytes(graph, state[4]);
+    if (!bytes)
+        return bad("its data are no bytes");
+    array.bytes = std::move(*bytes);
+    if (state.size() > 5)
+        array.mask = pickledBytes(graph, state[5]);
+    return array;
+}
+
+Result<NumpyArray> arrayOfBuffer(const PickleGraph &graph, std::span<const NodeId> arguments)
+{
+    NumpyArray array;
+    if (arguments.size() < 4)
+        return bad("_frombuffer takes 4 arguments");
+    auto bytes = pickledBytes(graph, arguments[0]);
+    const auto shape = pickledShape(graph, arguments[2]);
+    if (!bytes || !shape)
+        return bad("_frombuffer without bytes or shape");
+    FP_TRY(array.type, pickledNumpyType(graph, arguments[1]));
+    array.bytes = std::move(*bytes);
+    array.shape = *shape;
+    array.fortran = graph.text(arguments[3]) == "F";
+    return array;
+}
+
+double halfToDouble(std::uint16_t bits)
+{
+    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    double value = 0;
+    if (exponent == 31)
+        value = fraction ? std::nan("") : std::numeric_limits<double>::infinity();
+    else
+        value = std::ldexp(exponent ? fraction + 1024 : fraction, (exponent ? exponent : 1) - 25);
+    return bits & 0x8000 ? -value : value;
+}
+
+std::optional<Value> numberOf(const std::string &name, const std::string &little)
+{
+    const std::byte *data = asBytes(little).data();
+    if (name == "bool")
+        return Value::boolean(little[0] != 0);
+    if (name == "float64")
+        return Value::real(loadLittle<double>(data));
+    if (name == "float32")
+        return Value::real(double(loadLittle<float>(data)));
+    if (name == "float16")
+        return Value::real(halfToDouble(loadLittle<std::uint16_t>(data)));
+    if (name == "bfloat16")
+        return Value::real(
+            double(std::bit_cast<float>(std::uint32_t(loadLittle<std::uint16_t>(data)) << 16)));
+    if (name == "int64")
+        return Value::integer(loadLittle<std::int64_t>(data));
+    if (name == "int32")
+        return Value::integer(loadLittle<std::int32_t>(data));
+    if (name == "int16")
+        return Value::integer(loadLittle<std::int16_t>(data));
+    if (name == "int8")
+        return Value::integer(loadLittle<std::int8_t>(data));
+    if (name == "uint64")
+        return Value::unsignedInteger(loadLittle<std::uint64_t>(data));
+    if (name == "uint32")
+        return Value::integer(loadLittle<std::uint32_t>(data));
+    if (name == "uint16")
+        return Value::integer(loadLittle<std::uint16_t>(data));
+    if (name == "uint8")
+        return Value::integer(loadLittle<std::uint8_t>(data));
+    return std::nullopt;
+}
+
+/// UCS-4 text of a numpy string scalar, without its trailing zeros.
+std::string fromUcs4(const std::string &bytes, ByteOrder order)
+{
+    std::string text;
+    for (std::size_t i = 0; i + 4 <= bytes.size(); i += 4) {
+        const std::byte *at = asBytes(bytes).data() + i;
+        const auto code = order == ByteOrder::Big ? loadBig<std::uint32_t>(at)
+                                                  : loadLittle<std::uint32_t>(at);
+        if (code > 0 && code <= 0x10ffff)
+            pickle::appendUtf8(text, code);
+    }
+    return text;
+}
+
+} // namespace
+
+std::optional<Shape> pickledShape(const PickleGraph &graph, NodeId node)
+{
+    if (graph.known(node) == KnownGlobal::TorchSize && graph.arguments(node).size() == 1)
+        node = graph.arguments(node)[0];
+    if (!graph.is(node, PickleKind::Tuple) && !graph.is(node, PickleKind::List))
+        return std::nullopt;
+    Shape shape;
+    for (const NodeId item : graph.items(node)) {
+        const auto size = pickledInteger(graph, item);
+        if (!size || *size < 0)
+            return std::nullopt;
+        shape.dims.push_back(Index(*size));
+    }
+    return shape;
+}
+
+std::vector<std::int64_t> fortranStrides(const Shape &shape)
+{
+    std::vector<std::int64_t> strides(shape.rank());
+    std::uint64_t step = 1;
+    for (std::size_t i = 0; i < shape.rank(); ++i) {
+        strides[i] = std::int64_t(step);
+        step *= shape.dims[i];
+    }
+    return strides;
+}
+
+Result<NumpyType> pickledNumpyType(const PickleGraph &graph, NodeId node)
+{
+    return readType(graph, node, 0);
+}
+
+Result<NumpyArray> pickledNumpyArray(const PickleGraph &graph, NodeId node)
+{
+    if (graph.known(node) == KnownGlobal::NumpyFromBuffer)
+        return arrayOfBuffer(graph, graph.arguments(node));
+    const PickleObject *object = graph.object(node);
+    if (!object)
+        return bad("is not described");
+    return arrayOfState(graph, graph.items(graph.more(*object).state));
+}
+
+Result<Value> pickledNumpyScalar(const PickleGraph &graph, NodeId node)
+{
+    const std::span<const NodeId> arguments = graph.arguments(node);
+    if (arguments.size() != 2)
+        return bad("a scalar takes a type and bytes");
+    FP_TRY(const NumpyType type, pickledNumpyType(graph, arguments[0]));
+    auto bytes = pickledBytes(graph, arguments[1]);
+    if (!bytes || bytes->size() != type.itemBytes)
+        return bad("a scalar of another length than its type");
+    if (type.spelling.find('U') == 1)
+        return Value::text(fromUcs4(*bytes, type.spelling[0] == '>' ? ByteOrder::Big
+                                                                    : ByteOrder::Little));
+    if (type.order == ByteOrder::Big)
+        bytes->assign(bytes->rbegin(), bytes->rend());
+    if (auto value = numberOf(type.dtype.name, *bytes))
+        return std::move(*value);
+    return Value::opaque("numpy." + type.spelling + "("
+                         + printedPickle(graph, arguments[1], limits::PrintedText) + ")");
+}
+
+} // namespace forkpoint
