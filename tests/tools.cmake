@@ -16,3 +16,4 @@ forkpoint_script_test(text-self-test check_text.py --self-test)
 # What the command line's own check says: vectors and parity, without a test framework.
 add_test(NAME tools/selftest COMMAND forkpoint-cli selftest)
 set_tests_properties(tools/selftest PROPERTIES LABELS tools TIMEOUT 300)
+include(gpu/tools.cmake)

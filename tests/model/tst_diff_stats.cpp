@@ -132,6 +132,8 @@ private slots:
     void opaque();
     void eightBitPairs_data();
     void eightBitPairs();
+    void sixteenBitCodes_data();
+    void sixteenBitCodes();
 };
 
 /// The cases of make_stats.py, whose expectations come from integer and rational arithmetic.
@@ -408,6 +410,68 @@ void TestDiffStats::eightBitPairs()
     QVERIFY(near(*stats.rms(), std::sqrt(sumDD / finite)));
     QVERIFY(near(*stats.rmsA(), std::sqrt(sumAA / finite)));
     QVERIFY(std::fabs(*stats.cosine() - double(sumAB / sumAA)) <= 1e-12);
+}
+
+void TestDiffStats::sixteenBitCodes_data()
+{
+    QTest::addColumn<QString>("type");
+    QTest::addColumn<int>("partner");
+    for (const char *type : {"float16", "bfloat16"}) {
+        for (const int partner : {0x0000, 0x8000, 0x0001, 0x3C00, 0x7BFF, 0x7C00, 0x7C01, 0x7F7F,
+                                  0x7F80, 0xFF80, 0x7FFF, 0xFFC0, 0x8001}) {
+            const QByteArray row = QByteArray(type) + ' ' + QByteArray::number(partner, 16);
+            QTest::newRow(row.constData()) << QString::fromLatin1(type) << partner;
+        }
+    }
+}
+
+/// Every code against one special partner: the values from the definition of the format.
+void TestDiffStats::sixteenBitCodes()
+{
+    QFETCH(QString, type);
+    QFETCH(int, partner);
+    const auto valueOf = [&](int code) -> double {
+        if (type == "bfloat16")
+            return double(std::bit_cast<float>(std::uint32_t(code) << 16));
+        const int exponent = code >> 10 & 31;
+        const double fraction = (code & 1023) / 1024.0;
+        double size =
+            exponent ? std::ldexp(1 + fraction, exponent - 15) : std::ldexp(fraction, -14);
+        if (exponent == 31)
+            size = fraction != 0 ? std::nan("") : std::numeric_limits<double>::infinity();
+        return code & 0x8000 ? -size : size;
+    };
+    const auto order = [](int code) { return code & 0x8000 ? -(code & 0x7FFF) : code; };
+    std::vector<std::uint16_t> a(65536), b(65536, std::uint16_t(partner));
+    Index finite = 0, nan = 0, inf = 0, payload = 0, zeros = 0, flips = 0;
+    double maxAbs = 0;
+    int maxUlp = 0;
+    const double y = valueOf(partner);
+    for (int code = 0; code < 65536; ++code) {
+        a[std::size_t(code)] = std::uint16_t(code);
+        const double x = valueOf(code);
+        nan += std::isnan(x);
+        inf += std::isinf(x);
+        payload += code != partner && std::isnan(x) && std::isnan(y);
+        zeros += code != partner && x == 0 && y == 0;
+        if (!std::isfinite(x) || !std::isfinite(y))
+            continue;
+        ++finite;
+        flips += (x > 0 && y < 0) || (x < 0 && y > 0);
+        maxAbs = std::max(maxAbs, std::fabs(x - y));
+        maxUlp = std::max(maxUlp, std::abs(order(code) - order(partner)));
+    }
+    const DiffStats stats = diff(type.toLatin1().constData(), bytesOf(a), bytesOf(b));
+    QCOMPARE(stats.differentElements, Index(65535));
+    QCOMPARE(stats.finitePairs, finite);
+    QCOMPARE(stats.nanA, nan);
+    QCOMPARE(stats.infA, inf);
+    QCOMPARE(stats.nanPayloadOnly, payload);
+    QCOMPARE(stats.signedZeroOnly, zeros);
+    QCOMPARE(stats.signFlips, flips);
+    QCOMPARE(stats.maxAbs, maxAbs);
+    QCOMPARE(stats.maxUlp, std::uint64_t(maxUlp));
+    QCOMPARE(stats.ulp.total(), finite);
 }
 
 QTEST_APPLESS_MAIN(TestDiffStats)

@@ -1,0 +1,28 @@
+# The fingerprint oracle: an independent reading of resources/docs/fingerprint.md. Skipped where the
+# interpreter has no xxhash module (Debian: python3-xxhash).
+find_program(FORKPOINT_SYSTEM_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+if(NOT FORKPOINT_SYSTEM_PYTHON)
+    set(FORKPOINT_SYSTEM_PYTHON "${Python3_EXECUTABLE}")
+endif()
+add_test(NAME gpu/fingerprint_oracle
+    COMMAND "${FORKPOINT_SYSTEM_PYTHON}" "${CMAKE_CURRENT_SOURCE_DIR}/gpu/fingerprint_oracle.py"
+            "${FORKPOINT_TEST_DATA}/stats/fingerprints.json")
+set_tests_properties(gpu/fingerprint_oracle PROPERTIES LABELS gpu SKIP_RETURN_CODE 77)
+
+# One definition for host and device: the kernels compile for a device too.
+if(FORKPOINT_HAVE_CUDA)
+    add_library(kernels_device OBJECT gpu/kernels_device.cu)
+    set_target_properties(kernels_device PROPERTIES CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON
+        CUDA_ARCHITECTURES "${CMAKE_CUDA_ARCHITECTURES}")
+    target_include_directories(kernels_device PRIVATE "${PROJECT_SOURCE_DIR}")
+    forkpoint_kernel_flags(kernels_device)
+endif()
+
+# The reference program, where its header is there (Debian: libxxhash-dev).
+find_path(XXHASH_INCLUDE_DIR xxhash.h)
+find_library(XXHASH_LIBRARY xxhash)
+if(XXHASH_INCLUDE_DIR AND XXHASH_LIBRARY AND TARGET tst_digest)
+    target_compile_definitions(tst_digest PRIVATE FORKPOINT_HAVE_XXHASH)
+    target_include_directories(tst_digest PRIVATE "${XXHASH_INCLUDE_DIR}")
+    target_link_libraries(tst_digest PRIVATE "${XXHASH_LIBRARY}")
+endif()
