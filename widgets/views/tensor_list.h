@@ -43,7 +43,8 @@ Q_SIGNALS:
     void message(const QString &text); ///< for the status line: "copied 3 rows"
 
 protected:
-    void changeEvent(QEvent *event) override;
+    void paintEvent(QPaintEvent *event) override;
+    void keyPressEvent(QKeyEvent *event) override;
 
 private:
     void buildBar();
@@ -73,6 +74,7 @@ private:
     QStackedWidget *m_stack;
     QTreeView *m_tableView, *m_treeView, *m_valueView;
     QLabel *m_placeholder;
+    bool m_recipeOnly = false;
     bool m_selecting = false;
 };
 

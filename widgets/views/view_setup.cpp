@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/view_setup.h"
+
+#include "widgets/views/cell_delegate.h"
+
+#include <QAction>
+#include <QHeaderView>
+#include <QMenu>
+#include <QTreeView>
+
+namespace forkpoint {
+
+namespace {
+
+void showHeaderMenu(QTreeView *view, const QPoint &position)
+{
+    auto *menu = new QMenu(view);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    QHeaderView *header = view->header();
+    for (int column = 0; column < header->count(); ++column) {
+        const QString title =
+            view->model()->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString();
+        if (title.isEmpty())
+            continue;
+        QAction *action = menu->addAction(title);
+        action->setCheckable(true);
+        action->setChecked(!header->isSectionHidden(column));
+        QObject::connect(action, &QAction::toggled, header, [header, column](bool shown) {
+            header->setSectionHidden(column, !shown);
+        });
+    }
+    menu->popup(header->mapToGlobal(position));
+}
+
+} // namespace
+
+QTreeView *makeTable(QAbstractItemModel *model, const QString &accessibleName, QWidget *parent)
+{
+    auto *view = new QTreeView(parent);
+    view->setModel(model);
+    view->setAccessibleName(accessibleName);
+    view->setItemDelegate(new CellDelegate(view));
+    view->setUniformRowHeights(true);
+    view->setRootIsDecorated(false);
+    view->setTextElideMode(Qt::ElideMiddle);
+    view->setSelectionMode(QAbstractItemView::ExtendedSelection);
+    view->setSelectionBehavior(QAbstractItemView::SelectRows);
+    view->setAllColumnsShowFocus(true);
+    view->setFrameShape(QFrame::NoFrame);
+    view->setVerticalScrollMode(QAbstractItemView::ScrollPerItem);
+    view->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    QHeaderView *header = view->header();
+    header->setMinimumSectionSize(20);
+    header->setStretchLastSection(false);
+    header->setHighlightSections(false);
+    header->setContextMenuPolicy(Qt::CustomContextMenu);
+    QObject::connect(header, &QHeaderView::customContextMenuRequested, view,
+                     [view](const QPoint &position) { showHeaderMenu(view, position); });
+    return view;
+}
+
+void setColumnWidths(QTreeView *view, std::initializer_list<int> characters)
+{
+    constexpr int Padding = 12;
+    const int character = view->fontMetrics().averageCharWidth() + 1;
+    int column = 0;
+    for (int count : characters) {
+        if (count == 0)
+            view->header()->setSectionResizeMode(column, QHeaderView::Stretch);
+        else
+            view->setColumnWidth(column, count * character + Padding);
+        ++column;
+    }
+}
+
+QString selectionAsText(const QTreeView *view)
+{
+    const QAbstractItemModel *model = view->model();
+    QStringList lines;
+    for (QModelIndex row = model->index(0, 0); row.isValid(); row = view->indexBelow(row)) {
+        if (!view->selectionModel()->isSelected(row))
+            continue;
+        QStringList cells;
+        for (int column = 0; column < model->columnCount(); ++column) {
+            if (view->isColumnHidden(column))
+                continue;
+            QString cell = row.siblingAtColumn(column).data(Qt::DisplayRole).toString();
+            cells += cell.replace(u'\t', u' ');
+        }
+        lines += cells.join(u'\t');
+    }
+    return lines.join(u'\n');
+}
+
+QAction *makeAction(QWidget *owner, const QString &text, const QKeySequence &shortcut)
+{
+    auto *action = new QAction(text, owner);
+    action->setShortcut(shortcut);
+    action->setShortcutContext(Qt::WindowShortcut);
+    action->setToolTip(
+        QStringLiteral("%1 (%2)").arg(text, shortcut.toString(QKeySequence::NativeText)));
+    owner->addAction(action);
+    return action;
+}
+
+} // namespace forkpoint

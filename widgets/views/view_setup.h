@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QString>
+
+class QAbstractItemModel;
+class QKeySequence;
+class QTreeView;
+class QWidget;
+class QAction;
+
+namespace forkpoint {
+
+/// A table or tree as all views of the window have them: uniform rows, elided in the middle,
+/// resizable columns that can be hidden from the header's menu, own delegate.
+QTreeView *makeTable(QAbstractItemModel *model, const QString &accessibleName, QWidget *parent);
+
+/// Widths from the font: one number of characters a column, 0 for the one that stretches.
+void setColumnWidths(QTreeView *view, std::initializer_list<int> characters);
+
+/// The selected rows as lines of tab-separated cells, in the order of the view.
+QString selectionAsText(const QTreeView *view);
+
+/// An action with a shortcut that works in the whole window, shown in the tooltip.
+QAction *makeAction(QWidget *owner, const QString &text, const QKeySequence &shortcut);
+
+} // namespace forkpoint
