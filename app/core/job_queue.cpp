@@ -313,6 +313,14 @@ bool JobQueue::idle() const
     return m_state->unended().empty();
 }
 
+bool JobQueue::hasTag(const std::string &tag) const
+{
+    const std::lock_guard lock(m_state->mutex);
+    const std::vector<RecordPtr> records = m_state->unended();
+    return std::any_of(records.begin(), records.end(),
+                       [&](const RecordPtr &record) { return record->job.tag == tag; });
+}
+
 void JobQueue::setAbandoned(std::function<void()> abandoned)
 {
     m_state->abandoned = std::move(abandoned);

@@ -80,6 +80,7 @@ public:
     /// Started jobs that have not ended, oldest first.
     std::vector<RunningJob> running() const;
     bool idle() const; ///< nothing queued, nothing running
+    bool hasTag(const std::string &tag) const;
 
     /// Called when a stuck thread was given up: what it shares should not be used by others.
     void setAbandoned(std::function<void()> abandoned);

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/compute_backend.h"
+#include "model/element_reader.h"
+#include "model/run.h"
+#include "model/run_comparison.h"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace forkpoint {
+
+enum class SessionSide { A, B };
+
+struct SideSnapshot
+{
+    enum class Phase { Empty, Opening, Open, Failed };
+    Phase phase = Phase::Empty;
+    std::string path;
+    std::shared_ptr<const Run> run; ///< when Open
+    std::optional<Error> error;     ///< when Failed
+};
+
+/// The one job that is running or was the last to end.
+struct JobSnapshot
+{
+    enum class Phase { Idle, Running, Finished, Failed, Cancelled };
+    Phase phase = Phase::Idle;
+    std::string title;
+    Progress progress;
+    double bytesPerSecond = 0.0;
+    std::optional<Error> error; ///< when Failed
+};
+
+/// A row of a table at one step: positions in the two catalogues.
+struct PairAddress
+{
+    std::optional<Step> step;
+    std::optional<TensorIndex> a, b;
+
+    bool operator==(const PairAddress &) const = default;
+};
+
+/// What is known of one pair beyond its row.
+struct PairFacts
+{
+    PairAddress address;
+    std::shared_ptr<const TensorRef> a, b;  ///< null where a side lacks it
+    std::shared_ptr<const DiffStats> stats; ///< null until measured
+};
+
+/// Hears what a session does. Everything is called on the session's thread, in order; results are
+/// immutable and may be kept and handed on.
+class SessionListener
+{
+public:
+    virtual ~SessionListener() = default;
+
+    virtual void sideChanged(SessionSide side, const SideSnapshot &snapshot) = 0;
+    virtual void comparisonChanged(std::shared_ptr<const RunComparison> comparison) = 0;
+    /// The selected step and its comparison, null until there is a first batch.
+    virtual void stepChanged(std::optional<Step> step,
+                             std::shared_ptr<const CheckpointComparison> comparison) = 0;
+    virtual void factsChanged(const PairFacts &facts) = 0;
+    virtual void elementsReady(std::uint64_t id, std::shared_ptr<const ElementPage> page) = 0;
+    virtual void nextDifferenceReady(std::uint64_t id, std::optional<Index> index) = 0;
+    /// The end of a request for elements or for the next difference that has no answer.
+    virtual void requestFailed(std::uint64_t id, const Error &error) = 0;
+    virtual void jobChanged(const JobSnapshot &job) = 0;
+    virtual void deviceChanged(const std::string &description) = 0;
+};
+
+/// What a session needs from below; tests put their own in.
+struct SessionEnvironment
+{
+    using OpenRun = std::function<Result<std::shared_ptr<const Run>>(const std::string &path,
+                                                                     std::stop_token stop)>;
+    OpenRun openRun;
+    std::function<std::shared_ptr<const ComputeBackend>()> makeBackend;
+    std::size_t threads = 0; ///< as ThreadPool's
+    /// How long a cancelled job may take to come back before its thread is given up.
+    std::chrono::milliseconds patience{100};
+
+    /// The loaders, and the best device there is.
+    static SessionEnvironment standard();
+};
+
+/// Two runs, their comparison, and everything asked about it, behind one thread that owns all state
+/// and never waits: whatever may take time is a job. Every function may be called from any thread
+/// and returns at once; what comes of it is heard by the listener.
+class Session
+{
+public:
+    /// `listener` outlives the session.
+    Session(SessionEnvironment environment, SessionListener &listener);
+    ~Session(); ///< shuts down, leaving alone what is stuck
+    Session(const Session &) = delete;
+    Session &operator=(const Session &) = delete;
+
+    /// Opening a side closes what was there. When both are open, they are compared.
+    void openSide(SessionSide side, std::string path);
+    void openPair(std::string pathA, std::string pathB);
+    void swapSides();
+    void closeAll();
+    void setOptions(CompareOptions options); ///< compares anew
+
+    /// Selects a step, whatever the comparison finds. Nothing: the first that differs once it is
+    /// known, else the last common one.
+    void selectStep(std::optional<Step> step);
+    /// Facts of one pair; its statistics too, measured if need be. A newer request drops it.
+    void requestFacts(PairAddress pair, std::shared_ptr<const DiffStats> known);
+    /// A newer request drops older ones, which fail as cancelled.
+    void requestElements(std::uint64_t id, PairAddress pair, ElementQuery query);
+    void requestNextDifference(std::uint64_t id, PairAddress pair, Index from, bool backward);
+
+    void exportReport(std::string path); ///< once the comparison has finished
+    void cancel();                       ///< every job
+
+    /// Cancels everything and ends the session's thread; nothing is heard afterwards. False when a
+    /// read was still stuck after `timeout`: then only leaving the process ends its thread.
+    bool shutdown(std::chrono::milliseconds timeout);
+
+private:
+    class Core;
+    std::unique_ptr<Core> m_core;
+};
+
+} // namespace forkpoint

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/job_queue.h"
+#include "app/core/session.h"
+#include "app/core/step_cache.h"
+#include "app/core/thread_pool.h"
+
+#include <mutex>
+
+namespace forkpoint {
+
+/// What computing needs. Shared by the jobs that use it; a session takes a new one when a thread of
+/// the old one is stuck.
+class Engine
+{
+public:
+    Engine(std::function<std::shared_ptr<const ComputeBackend>()> makeBackend, std::size_t threads)
+        : m_makeBackend(std::move(makeBackend)),
+          m_pool(threads)
+    {
+    }
+
+    /// Made by the first to ask: finding a device may take its time.
+    const ComputeBackend &backend();
+    ThreadPool &pool() { return m_pool; }
+
+private:
+    std::function<std::shared_ptr<const ComputeBackend>()> m_makeBackend;
+    std::once_flag m_once;
+    std::shared_ptr<const ComputeBackend> m_backend;
+    ThreadPool m_pool;
+};
+
+/// Both opened sides and what they are computed with.
+struct SessionInputs
+{
+    std::shared_ptr<Engine> engine;
+    std::shared_ptr<const Run> a, b;
+    CompareOptions options;
+};
+
+/// Batches of the jobs of a session: each owns all it uses and hands results to a function that is
+/// called on the session's thread.
+using JobBatch = std::function<Result<Batch>(JobControl &)>;
+
+template <class T>
+using Deliver = std::function<void(T)>;
+
+JobBatch openRunBatch(SessionEnvironment::OpenRun openRun, std::string path,
+                      Deliver<std::shared_ptr<const Run>> deliver);
+JobBatch compareRunsBatch(SessionInputs inputs,
+                          Deliver<std::shared_ptr<const RunComparison>> deliver);
+JobBatch compareStepBatch(SessionInputs inputs, std::optional<Step> step,
+                          Deliver<std::shared_ptr<const CheckpointComparison>> deliver);
+JobBatch pairFactsBatch(SessionInputs inputs, PairAddress address,
+                        std::shared_ptr<const DiffStats> known, Deliver<PairFacts> deliver);
+JobBatch elementsBatch(SessionInputs inputs, PairAddress address, ElementQuery query,
+                       Deliver<std::shared_ptr<const ElementPage>> deliver);
+JobBatch nextDifferenceBatch(SessionInputs inputs, PairAddress address, Index from, bool backward,
+                             Deliver<std::optional<Index>> deliver);
+JobBatch exportBatch(std::shared_ptr<const RunComparison> comparison, bool histograms,
+                     std::string path);
+
+} // namespace forkpoint

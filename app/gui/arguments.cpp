@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gui/arguments.h"
+
+namespace forkpoint {
+
+namespace {
+
+/// Takes the option's value into `arguments`; false when it makes no sense.
+bool takeOption(Arguments &arguments, const QString &option, const QString &value)
+{
+    if (option == QLatin1String("--screenshot")) {
+        arguments.screenshot = value;
+        return !value.isEmpty();
+    }
+    if (option == QLatin1String("--select")) {
+        arguments.select = value;
+        return !value.isEmpty();
+    }
+    if (option == QLatin1String("--step")) {
+        bool valid = false;
+        arguments.step = value.toLongLong(&valid);
+        return valid;
+    }
+    if (option == QLatin1String("--theme")) {
+        if (value == QLatin1String("light"))
+            arguments.theme = ThemeChoice::Light;
+        else if (value == QLatin1String("dark"))
+            arguments.theme = ThemeChoice::Dark;
+        return arguments.theme.has_value();
+    }
+    const QStringList sides = value.split(u'x');
+    if (sides.size() == 2)
+        arguments.size = QSize(sides[0].toInt(), sides[1].toInt());
+    return sides.size() == 2 && arguments.size.width() >= 100 && arguments.size.height() >= 100;
+}
+
+Arguments wrong(const QString &problem)
+{
+    Arguments arguments;
+    arguments.mode = Arguments::Mode::Wrong;
+    arguments.problem = problem;
+    return arguments;
+}
+
+} // namespace
+
+Arguments Arguments::parse(const QStringList &words)
+{
+    static const QStringList valued{QStringLiteral("--screenshot"), QStringLiteral("--size"),
+                                    QStringLiteral("--theme"), QStringLiteral("--select"),
+                                    QStringLiteral("--step")};
+    Arguments arguments;
+    bool optionsOver = false;
+    for (qsizetype i = 0; i < words.size(); ++i) {
+        const QString &word = words[i];
+        if (optionsOver || !word.startsWith(u'-') || word.size() == 1) {
+            arguments.paths.append(word);
+        } else if (word == QLatin1String("--")) {
+            optionsOver = true;
+        } else if (word == QLatin1String("--help") || word == QLatin1String("-h")) {
+            arguments.mode = Mode::Help;
+            return arguments;
+        } else if (word == QLatin1String("--version")) {
+            arguments.mode = Mode::Version;
+            return arguments;
+        } else if (!valued.contains(word)) {
+            return wrong(word + QLatin1String(": no such option"));
+        } else if (i + 1 == words.size()) {
+            return wrong(word + QLatin1String(": needs a value"));
+        } else if (!takeOption(arguments, word, words[++i])) {
+            return wrong(word + QLatin1String(": cannot be ") + words[i]);
+        }
+    }
+    if (arguments.paths.size() > 2)
+        return wrong(QStringLiteral("at most two paths can be compared"));
+    return arguments;
+}
+
+QString Arguments::help()
+{
+    return QStringLiteral(
+        "forkpoint [A [B]]\n"
+        "\n"
+        "Shows where two training runs part. A and B: a checkpoint, or a directory with a series\n"
+        "of them. With both, they are compared at once; without, the window asks.\n"
+        "\n"
+        "  -h, --help            this text\n"
+        "      --version         the version\n"
+        "\n"
+        "For documents and tests:\n"
+        "      --screenshot FILE writes the window to a PNG once the comparison has finished,\n"
+        "                        and quits: 0 written, 2 not\n"
+        "      --size WxH        size of the window, 1280x800\n"
+        "      --theme NAME      light or dark\n"
+        "      --step N          selects a step\n"
+        "      --select NAME     selects a tensor\n"
+        "\n"
+        "The same comparison without a display: forkpoint-cli compare A B\n");
+}
+
+} // namespace forkpoint

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "widgets/theme.h"
+
+#include <QSize>
+#include <QString>
+#include <QStringList>
+
+#include <optional>
+
+namespace forkpoint {
+
+/// The command line of the viewer.
+struct Arguments
+{
+    enum class Mode { Show, Help, Version, Wrong };
+    Mode mode = Mode::Show;
+    QString problem; ///< with Wrong
+    QStringList paths;
+
+    QString screenshot; ///< the file to write; empty: an ordinary start
+    QSize size{1280, 800};
+    std::optional<ThemeChoice> theme;
+    QString select;
+    std::optional<qint64> step;
+
+    /// `words` without the program's name. Needs no application object and no display.
+    static Arguments parse(const QStringList &words);
+    static QString help();
+};
+
+} // namespace forkpoint

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gui/arguments.h"
+#include "app/gui/main_window.h"
+#include "app/gui/samples.h"
+#include "app/gui/screenshot.h"
+#include "app/gui/session_context.h"
+#include "app/gui/settings.h"
+
+#include <QApplication>
+#include <QFile>
+
+#include <cstdio>
+#include <unistd.h>
+
+using namespace forkpoint;
+
+namespace {
+
+/// How long quitting may wait for a read that does not come back.
+constexpr std::chrono::milliseconds QuitPatience{1500};
+
+QStringList wordsOf(int argc, char **argv)
+{
+    QStringList words;
+    for (int i = 1; i < argc; ++i)
+        words.append(QFile::decodeName(argv[i]));
+    return words;
+}
+
+/// What needs no display: the exit status, or nothing.
+std::optional<int> answerInTerminal(const Arguments &arguments)
+{
+    switch (arguments.mode) {
+    case Arguments::Mode::Help: std::fputs(qPrintable(Arguments::help()), stdout); return 0;
+    case Arguments::Mode::Version: std::puts("forkpoint " FORKPOINT_VERSION); return 0;
+    case Arguments::Mode::Wrong:
+        std::fprintf(stderr, "forkpoint: %s\n\n%s", qPrintable(arguments.problem),
+                     qPrintable(Arguments::help()));
+        return 2;
+    case Arguments::Mode::Show: break;
+    }
+    return std::nullopt;
+}
+
+void openPaths(ViewContext &context, const QStringList &paths)
+{
+    if (paths.size() == 2)
+        context.openPair(paths[0], paths[1]);
+    else if (paths.size() == 1)
+        context.openSide(Side::A, paths[0]);
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    const Arguments arguments = Arguments::parse(wordsOf(argc, argv));
+    if (const std::optional<int> status = answerInTerminal(arguments))
+        return *status;
+
+    QApplication application(argc, argv);
+    QApplication::setOrganizationName(QStringLiteral("Forkpoint"));
+    QApplication::setApplicationName(QStringLiteral("Forkpoint"));
+    QApplication::setApplicationVersion(QStringLiteral(FORKPOINT_VERSION));
+    QApplication::setDesktopFileName(QStringLiteral("forkpoint"));
+
+    const bool forDocument = !arguments.screenshot.isEmpty();
+    Settings settings;
+    SessionContext context(SessionEnvironment::standard(), settings, bundledSamples());
+    int status = 0;
+    {
+        MainWindow window(context, settings,
+                          forDocument ? MainWindow::Memory::Off : MainWindow::Memory::On);
+        if (arguments.theme)
+            window.applyTheme(*arguments.theme);
+        if (forDocument)
+            window.resize(arguments.size);
+        window.show();
+        openPaths(context, arguments.paths);
+        std::optional<Screenshot> screenshot;
+        if (forDocument)
+            screenshot.emplace(arguments, context, window);
+        status = QApplication::exec();
+    }
+    settings.sync();
+    if (!context.shutdown(QuitPatience)) {
+        // A read is stuck in a mount that does not answer: its thread cannot be joined.
+        std::fflush(nullptr);
+        ::_exit(status);
+    }
+    return status;
+}

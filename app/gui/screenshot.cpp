@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gui/screenshot.h"
+
+#include "widgets/display_text.h"
+
+#include <QCoreApplication>
+#include <QPixmap>
+#include <QWidget>
+
+#include <cstdio>
+
+namespace forkpoint {
+
+namespace {
+
+constexpr int LookEveryMs = 50;
+constexpr int QuietMs = 600;
+constexpr int GiveUpMs = 120'000;
+
+} // namespace
+
+Screenshot::Screenshot(const Arguments &arguments, ViewContext &context, QWidget &window)
+    : m_arguments(arguments),
+      m_context(context),
+      m_window(window)
+{
+    const auto stir = [this] { m_quiet.restart(); };
+    connect(&context, &ViewContext::sideChanged, this, stir);
+    connect(&context, &ViewContext::comparisonChanged, this, stir);
+    connect(&context, &ViewContext::stepComparisonChanged, this, stir);
+    connect(&context, &ViewContext::selectedStatsChanged, this, stir);
+    connect(&context, &ViewContext::elementsReady, this, stir);
+    connect(&context, &ViewContext::jobChanged, this, stir);
+    connect(&m_timer, &QTimer::timeout, this, &Screenshot::look);
+    m_quiet.start();
+    m_since.start();
+    m_timer.start(LookEveryMs);
+}
+
+bool Screenshot::busy() const
+{
+    return m_context.job().phase == JobState::Phase::Running || m_quiet.elapsed() < QuietMs;
+}
+
+void Screenshot::look()
+{
+    if (m_since.elapsed() > GiveUpMs) {
+        std::fputs("forkpoint: --screenshot: the comparison did not finish in time\n", stderr);
+        QCoreApplication::exit(2);
+        return;
+    }
+    if (busy())
+        return;
+    m_quiet.restart();
+    switch (m_stage) {
+    case Stage::Comparing:
+        if (m_arguments.step)
+            m_context.selectStep(*m_arguments.step);
+        m_stage = Stage::Selecting;
+        break;
+    case Stage::Selecting:
+        select();
+        m_stage = Stage::Settling;
+        break;
+    case Stage::Settling: write(); break;
+    }
+}
+
+void Screenshot::select()
+{
+    const auto comparison = m_context.stepComparison();
+    if (m_arguments.select.isEmpty() || !comparison)
+        return;
+    for (std::size_t row = 0; row < comparison->tensors.size(); ++row)
+        if (qs(comparison->tensors[row].name) == m_arguments.select)
+            m_context.selectTensor(row);
+}
+
+void Screenshot::write()
+{
+    m_timer.stop();
+    const bool written = m_window.grab().save(m_arguments.screenshot, "PNG");
+    if (!written)
+        std::fputs("forkpoint: --screenshot: the file cannot be written\n", stderr);
+    QCoreApplication::exit(written ? 0 : 2);
+}
+
+} // namespace forkpoint

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gui/session_context.h"
+
+#include "app/gui/post_to_ui.h"
+#include "widgets/display_text.h"
+
+#include <QDir>
+#include <QFile>
+
+#include <algorithm>
+
+namespace forkpoint {
+
+namespace {
+
+std::string encoded(const QString &path)
+{
+    return QFile::encodeName(path).toStdString();
+}
+
+QString decoded(const std::string &path)
+{
+    return QFile::decodeName(QByteArray::fromStdString(path));
+}
+
+/// Quoted for a POSIX shell where it needs it.
+QString shellWord(const QString &word)
+{
+    static const QString safe = QStringLiteral("-_./:=,+@%^");
+    const bool plain = !word.isEmpty() && std::all_of(word.begin(), word.end(), [](QChar c) {
+        return (c.unicode() < 128 && c.isLetterOrNumber()) || safe.contains(c);
+    });
+    if (plain)
+        return word;
+    QString quoted = word;
+    quoted.replace(QLatin1String("'"), QLatin1String("'\\''"));
+    return u'\'' + quoted + u'\'';
+}
+
+/// Absolute by name alone: asks nothing of the file system the path lies in.
+QString absolute(const QString &path)
+{
+    return QDir::isAbsolutePath(path) ? path : QDir::cleanPath(QDir::currentPath() + u'/' + path);
+}
+
+} // namespace
+
+/// Hears the session on its thread and passes everything on to the UI thread.
+class SessionContext::Relay final : public SessionListener
+{
+public:
+    explicit Relay(SessionContext *context) : m_context(context), m_guard(context) {}
+
+    void sideChanged(SessionSide side, const SideSnapshot &snapshot) override
+    {
+        const Side uiSide = side == SessionSide::A ? Side::A : Side::B;
+        post([=, to = m_context] { to->takeSide(uiSide, snapshot); });
+    }
+    void comparisonChanged(std::shared_ptr<const RunComparison> comparison) override
+    {
+        post([=, to = m_context] { to->takeComparison(comparison); });
+    }
+    void stepChanged(std::optional<Step> step,
+                     std::shared_ptr<const CheckpointComparison> comparison) override
+    {
+        post([=, to = m_context] { to->takeStep(step, comparison); });
+    }
+    void factsChanged(const PairFacts &facts) override
+    {
+        post([=, to = m_context] { to->takeFacts(facts); });
+    }
+    void elementsReady(std::uint64_t id, std::shared_ptr<const ElementPage> page) override
+    {
+        post([=, to = m_context] { Q_EMIT to->elementsReady(id, page); });
+    }
+    void nextDifferenceReady(std::uint64_t id, std::optional<Index> index) override
+    {
+        post([=, to = m_context] { Q_EMIT to->nextDifferenceReady(id, index); });
+    }
+    void requestFailed(std::uint64_t id, const Error &error) override
+    {
+        post([=, to = m_context] { Q_EMIT to->elementsFailed(id, displayText(error.message())); });
+    }
+    void jobChanged(const JobSnapshot &job) override
+    {
+        post([=, to = m_context] { to->takeJob(job); });
+    }
+    void deviceChanged(const std::string &description) override
+    {
+        post([=, to = m_context] {
+            to->m_device = displayText(description);
+            Q_EMIT to->jobChanged();
+        });
+    }
+
+private:
+    template <class Function>
+    void post(Function function)
+    {
+        postToUi(m_guard, std::move(function));
+    }
+
+    SessionContext *m_context;
+    QPointer<QObject> m_guard;
+};
+
+SessionContext::SessionContext(SessionEnvironment environment, Settings &settings,
+                               QList<SamplePair> samples, QObject *parent)
+    : ViewContext(parent),
+      m_settings(settings),
+      m_samples(std::move(samples)),
+      m_relay(std::make_unique<Relay>(this)),
+      m_session(std::move(environment), *m_relay)
+{
+}
+
+SessionContext::~SessionContext() = default;
+
+// --- requests -----------------------------------------------------------------------------------
+
+void SessionContext::openSide(Side side, const QString &path)
+{
+    forgetSelection();
+    m_session.openSide(side == Side::A ? SessionSide::A : SessionSide::B, encoded(path));
+}
+
+void SessionContext::openPair(const QString &pathA, const QString &pathB)
+{
+    forgetSelection();
+    m_session.openPair(encoded(pathA), encoded(pathB));
+}
+
+void SessionContext::swapSides()
+{
+    m_session.swapSides();
+}
+
+void SessionContext::closeAll()
+{
+    forgetSelection();
+    m_session.closeAll();
+}
+
+void SessionContext::setOptions(const CompareOptions &options)
+{
+    m_options = options;
+    m_session.setOptions(options);
+}
+
+void SessionContext::selectStep(std::optional<Step> step)
+{
+    m_session.selectStep(step);
+}
+
+void SessionContext::selectTensor(std::optional<std::size_t> row)
+{
+    m_userChose = true;
+    setRow(row);
+}
+
+void SessionContext::requestElements(const ElementRequest &request)
+{
+    if (!m_stepComparison || request.row >= m_stepComparison->tensors.size())
+        return;
+    m_session.requestElements(request.id, addressOf(request.row), request.query);
+}
+
+void SessionContext::requestNextDifference(std::uint64_t id, Index from, bool backward)
+{
+    if (m_row)
+        m_session.requestNextDifference(id, addressOf(*m_row), from, backward);
+}
+
+void SessionContext::cancelJob()
+{
+    m_session.cancel();
+}
+
+void SessionContext::exportReport(const QString &path)
+{
+    m_session.exportReport(encoded(path));
+}
+
+std::shared_ptr<const TensorRef> SessionContext::selectedTensorRef(Side side) const
+{
+    return side == Side::A ? m_facts.a : m_facts.b;
+}
+
+QString SessionContext::commandLine() const
+{
+    QString line = QLatin1String("forkpoint-cli compare ") + shellWord(m_sides[0].path) + u' '
+        + shellWord(m_sides[1].path);
+    if (m_step && m_comparison && m_step != m_comparison->shownStep)
+        line += QLatin1String(" --step ") + QString::number(*m_step);
+    if (m_options.pairing.strict)
+        line += QLatin1String(" --pair strict");
+    if (m_options.pairing.tensorsOnly)
+        line += QLatin1String(" --tensors-only");
+    if (m_options.strictValues)
+        line += QLatin1String(" --strict-values");
+    if (m_options.full)
+        line += QLatin1String(" --full");
+    return line;
+}
+
+// --- what the session says ----------------------------------------------------------------------
+
+void SessionContext::takeSide(Side side, const SideSnapshot &snapshot)
+{
+    SideState &state = m_sides[std::size_t(side)];
+    state = {};
+    state.path = decoded(snapshot.path);
+    switch (snapshot.phase) {
+    case SideSnapshot::Phase::Empty: state.phase = SideState::Phase::Empty; break;
+    case SideSnapshot::Phase::Opening: state.phase = SideState::Phase::Opening; break;
+    case SideSnapshot::Phase::Open: state.phase = SideState::Phase::Open; break;
+    case SideSnapshot::Phase::Failed: state.phase = SideState::Phase::Failed; break;
+    }
+    if (snapshot.run) {
+        state.format = displayText(snapshot.run->format());
+        state.steps = snapshot.run->steps();
+        state.metrics = snapshot.run->metrics();
+        state.diagnostics = snapshot.run->diagnostics();
+    }
+    if (snapshot.error)
+        state.error = displayText(snapshot.error->message());
+    rememberPair();
+    Q_EMIT sideChanged(side);
+}
+
+void SessionContext::rememberPair()
+{
+    const bool open =
+        m_sides[0].phase == SideState::Phase::Open && m_sides[1].phase == SideState::Phase::Open;
+    if (open)
+        m_settings.addRecentPair(absolute(m_sides[0].path), absolute(m_sides[1].path));
+}
+
+void SessionContext::takeComparison(std::shared_ptr<const RunComparison> comparison)
+{
+    m_comparison = std::move(comparison);
+    Q_EMIT comparisonChanged();
+}
+
+void SessionContext::takeStep(std::optional<Step> step,
+                              std::shared_ptr<const CheckpointComparison> comparison)
+{
+    const bool otherStep = step != m_step;
+    m_step = step;
+    m_stepComparison = std::move(comparison);
+    const std::optional<std::size_t> oldRow = m_row;
+    m_row = m_rowName.empty() ? std::nullopt : rowNamed(m_rowName);
+    if (otherStep)
+        Q_EMIT selectedStepChanged();
+    Q_EMIT stepComparisonChanged();
+    const bool finished = m_stepComparison && m_stepComparison->finished;
+    if (!m_row && finished && !m_userChose)
+        setRow(rowWorthShowing());
+    else if (m_row != oldRow || otherStep)
+        Q_EMIT selectedTensorChanged();
+    refreshFacts();
+}
+
+void SessionContext::takeFacts(const PairFacts &facts)
+{
+    if (!m_row || !(facts.address == addressOf(*m_row)))
+        return; // of a row that is no longer the selected one
+    m_facts = facts;
+    Q_EMIT selectedStatsChanged();
+}
+
+void SessionContext::takeJob(const JobSnapshot &job)
+{
+    switch (job.phase) {
+    case JobSnapshot::Phase::Idle: m_job.phase = JobState::Phase::Idle; break;
+    case JobSnapshot::Phase::Running: m_job.phase = JobState::Phase::Running; break;
+    case JobSnapshot::Phase::Finished: m_job.phase = JobState::Phase::Finished; break;
+    case JobSnapshot::Phase::Failed: m_job.phase = JobState::Phase::Failed; break;
+    case JobSnapshot::Phase::Cancelled: m_job.phase = JobState::Phase::Cancelled; break;
+    }
+    m_job.title = displayText(job.title);
+    m_job.progress = job.progress;
+    m_job.bytesPerSecond = job.bytesPerSecond;
+    m_job.error = job.error ? displayText(job.error->message()) : QString();
+    Q_EMIT jobChanged();
+}
+
+// --- the selected tensor ------------------------------------------------------------------------
+
+void SessionContext::forgetSelection()
+{
+    m_userChose = false;
+    m_rowName.clear();
+}
+
+std::optional<std::size_t> SessionContext::rowNamed(const std::string &name) const
+{
+    if (!m_stepComparison)
+        return std::nullopt;
+    const std::vector<TensorRow> &rows = m_stepComparison->tensors;
+    const auto found = std::lower_bound(
+        rows.begin(), rows.end(), name,
+        [](const TensorRow &row, const std::string &wanted) { return row.name < wanted; });
+    if (found == rows.end() || found->name != name)
+        return std::nullopt;
+    return std::size_t(found - rows.begin());
+}
+
+/// Where the runs part, else the first difference, else the first row.
+std::optional<std::size_t> SessionContext::rowWorthShowing() const
+{
+    const std::vector<TensorRow> &rows = m_stepComparison->tensors;
+    if (rows.empty())
+        return std::nullopt;
+    if (m_comparison && m_comparison->firstDivergence)
+        if (const auto row = rowNamed(m_comparison->firstDivergence->name))
+            return row;
+    const auto different = std::find_if(rows.begin(), rows.end(), [](const TensorRow &row) {
+        return row.status == ItemStatus::Different;
+    });
+    return different == rows.end() ? 0 : std::size_t(different - rows.begin());
+}
+
+void SessionContext::setRow(std::optional<std::size_t> row)
+{
+    if (row && (!m_stepComparison || *row >= m_stepComparison->tensors.size()))
+        row.reset();
+    if (row == m_row)
+        return;
+    m_row = row;
+    m_rowName = row ? m_stepComparison->tensors[*row].name : std::string();
+    Q_EMIT selectedTensorChanged();
+    refreshFacts();
+}
+
+PairAddress SessionContext::addressOf(std::size_t row) const
+{
+    const TensorRow &tensor = m_stepComparison->tensors[row];
+    return {m_step, tensor.a, tensor.b};
+}
+
+/// Asks for what the selected row does not say; takes over what it does.
+void SessionContext::refreshFacts()
+{
+    if (!m_row) {
+        if (m_facts.a || m_facts.b || m_facts.stats) {
+            m_facts = {};
+            Q_EMIT selectedStatsChanged();
+        }
+        return;
+    }
+    const PairAddress address = addressOf(*m_row);
+    const TensorRow &row = m_stepComparison->tensors[*m_row];
+    const bool same = address == m_facts.address;
+    if (same && (m_facts.stats || !row.stats))
+        return;
+    std::shared_ptr<const DiffStats> known;
+    if (row.stats)
+        known = std::make_shared<const DiffStats>(*row.stats);
+    if (same)
+        m_facts.stats = known;
+    else
+        m_facts = {address, nullptr, nullptr, known};
+    Q_EMIT selectedStatsChanged();
+    m_session.requestFacts(address, known);
+}
+
+} // namespace forkpoint

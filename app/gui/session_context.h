@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/session.h"
+#include "app/gui/settings.h"
+#include "widgets/view_context.h"
+
+#include <chrono>
+
+namespace forkpoint {
+
+/// The Qt face of a session: what it heard last, on the UI thread.
+class SessionContext final : public ViewContext
+{
+    Q_OBJECT
+
+public:
+    SessionContext(SessionEnvironment environment, Settings &settings, QList<SamplePair> samples,
+                   QObject *parent = nullptr);
+    ~SessionContext() override;
+
+    SideState side(Side side) const override { return m_sides[std::size_t(side)]; }
+    void openSide(Side side, const QString &path) override;
+    void openPair(const QString &pathA, const QString &pathB) override;
+    void swapSides() override;
+    void closeAll() override;
+
+    std::shared_ptr<const RunComparison> comparison() const override { return m_comparison; }
+    CompareOptions options() const override { return m_options; }
+    void setOptions(const CompareOptions &options) override;
+
+    std::optional<Step> selectedStep() const override { return m_step; }
+    void selectStep(std::optional<Step> step) override;
+    std::shared_ptr<const CheckpointComparison> stepComparison() const override
+    {
+        return m_stepComparison;
+    }
+
+    std::optional<std::size_t> selectedTensor() const override { return m_row; }
+    void selectTensor(std::optional<std::size_t> row) override;
+    std::shared_ptr<const DiffStats> selectedStats() const override { return m_facts.stats; }
+    std::shared_ptr<const TensorRef> selectedTensorRef(Side side) const override;
+    void requestElements(const ElementRequest &request) override;
+    void requestNextDifference(std::uint64_t id, Index from, bool backward) override;
+
+    JobState job() const override { return m_job; }
+    void cancelJob() override;
+    QString device() const override { return m_device; }
+    QList<SamplePair> samples() const override { return m_samples; }
+    QStringList recentPairs() const override { return m_settings.recentPairs(); }
+    QString commandLine() const override;
+    void exportReport(const QString &path) override;
+
+    /// As Session::shutdown().
+    bool shutdown(std::chrono::milliseconds timeout) { return m_session.shutdown(timeout); }
+
+private:
+    class Relay;
+
+    void takeSide(Side side, const SideSnapshot &snapshot);
+    void takeComparison(std::shared_ptr<const RunComparison> comparison);
+    void takeStep(std::optional<Step> step, std::shared_ptr<const CheckpointComparison> comparison);
+    void takeFacts(const PairFacts &facts);
+    void takeJob(const JobSnapshot &job);
+
+    void rememberPair();
+    void forgetSelection();
+    std::optional<std::size_t> rowNamed(const std::string &name) const;
+    std::optional<std::size_t> rowWorthShowing() const;
+    void setRow(std::optional<std::size_t> row);
+    void refreshFacts();
+    PairAddress addressOf(std::size_t row) const;
+
+    Settings &m_settings;
+    QList<SamplePair> m_samples;
+    SideState m_sides[2];
+    CompareOptions m_options;
+    std::shared_ptr<const RunComparison> m_comparison;
+    std::optional<Step> m_step;
+    std::shared_ptr<const CheckpointComparison> m_stepComparison;
+    std::optional<std::size_t> m_row;
+    std::string m_rowName; ///< keeps the selection when rows move or the step changes
+    bool m_userChose = false;
+    PairFacts m_facts; ///< of the selected row
+    JobState m_job;
+    QString m_device;
+
+    std::unique_ptr<Relay> m_relay; ///< outlives the session
+    Session m_session;
+};
+
+} // namespace forkpoint
