@@ -301,6 +301,13 @@ struct PairSums
         squaredB.addProduct(lane, b, b);
     }
 
+    FP_HD void addEqual(int lane, double value)
+    {
+        productAB.addProduct(lane, value, value);
+        squaredA.addProduct(lane, value, value);
+        squaredB.addProduct(lane, value, value);
+    }
+
     template <class Team>
     FP_HD BlockSums fold(Team &team)
     {
@@ -331,6 +338,7 @@ FP_HD BlockSums diffFloats(Team &team, const Policy &policy, const BlockView &bl
 {
     PairSums<typename Policy::template Sums<Team>> sums;
     ClassTallies<Team> tallies;
+    typename Team::Tally equal;
     typename Team::Peak maxAbs, maxUlp;
     team.sweep(block.parts, [&](int part, int lane) {
         const std::uint64_t a = policy.load(block.a, static_cast<std::size_t>(part));
@@ -341,6 +349,17 @@ FP_HD BlockSums diffFloats(Team &team, const Policy &policy, const BlockView &bl
         }
         ++tallies.finitePairs[lane];
         const double x = policy.value(a);
+        const std::uint64_t index =
+            block.firstElement + static_cast<std::uint64_t>(part >> (block.partsPerElement - 1));
+        countPower(team, bins.absA, bins.lowest, magnitude(x));
+        if (a == b) { // what follows in short: only zeros are added
+            sums.addEqual(lane, x);
+            offer(maxAbs[lane], 0, index);
+            offer(maxUlp[lane], 0, index);
+            countPower(team, bins.absB, bins.lowest, magnitude(x));
+            ++equal[lane];
+            return;
+        }
         const double y = policy.value(b);
         const double difference = magnitude(add(x, -y));
         if (Policy::differenceMayOverflow && powerOf(difference) > 1023)
@@ -348,12 +367,11 @@ FP_HD BlockSums diffFloats(Team &team, const Policy &policy, const BlockView &bl
         else
             sums.addPair(lane, x, y, difference);
         const std::uint64_t ulp = ulpDistance(policy.format, a, b);
-        tallies.signedZero[lane] += a != b && x == 0.0 && y == 0.0;
-        tallies.flips[lane] += (x < 0.0 && y > 0.0) || (x > 0.0 && y < 0.0);
-        const std::uint64_t at = static_cast<std::uint64_t>(part / block.partsPerElement);
-        offer(maxAbs[lane], bitsFromDouble(difference), block.firstElement + at);
-        offer(maxUlp[lane], ulp, block.firstElement + at);
-        countPower(team, bins.absA, bins.lowest, magnitude(x));
+        // Bitwise: signs are hard to predict.
+        tallies.signedZero[lane] += int(x == 0.0) & int(y == 0.0);
+        tallies.flips[lane] += (int(x < 0.0) & int(y > 0.0)) | (int(x > 0.0) & int(y < 0.0));
+        offer(maxAbs[lane], bitsFromDouble(difference), index);
+        offer(maxUlp[lane], ulp, index);
         countPower(team, bins.absB, bins.lowest, magnitude(y));
         countPower(team, bins.absDifference, bins.lowest, difference);
         countInteger(team, bins.ulp, ulp);
@@ -361,7 +379,10 @@ FP_HD BlockSums diffFloats(Team &team, const Policy &policy, const BlockView &bl
     tallies.addTo(team, record);
     const auto abs = team.best(maxAbs);
     const auto ulp = team.best(maxUlp);
+    const std::uint64_t zeros = team.total(equal);
     team.once([&] {
+        bins.absDifference[0] += zeros;
+        bins.ulp[0] += zeros;
         keepPeak(record.maxAbsKey, record.maxAbsIndex, abs.key, abs.index);
         keepPeak(record.maxUlp, record.maxUlpIndex, ulp.key, ulp.index);
     });

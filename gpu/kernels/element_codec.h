@@ -91,7 +91,7 @@ FP_HD double valueOf(const Format &format, std::uint64_t bits)
 {
     if (format.exponentBits == 11 && format.mantissaBits == 52)
         return doubleFromBits(bits);
-    const std::uint64_t sign = (bits & signBit(format)) != 0 ? std::uint64_t(1) << 63 : 0;
+    const std::uint64_t sign = std::uint64_t((bits & signBit(format)) != 0) << 63;
     const std::uint64_t size = bits & magnitudeMask(format);
     const std::uint64_t exponent = size >> format.mantissaBits;
     const std::uint64_t rebias = static_cast<std::uint64_t>(1023 - format.bias);
@@ -109,13 +109,15 @@ template <class Format>
 FP_HD std::int64_t orderOf(const Format &format, std::uint64_t bits)
 {
     const std::int64_t size = static_cast<std::int64_t>(bits & magnitudeMask(format));
-    return (bits & signBit(format)) != 0 ? -size : size;
+    const std::int64_t flip = -static_cast<std::int64_t>((bits & signBit(format)) != 0);
+    return (size ^ flip) - flip; // without a branch: signs are hard to predict
 }
 
 FP_HD std::uint64_t distance(std::int64_t a, std::int64_t b)
 {
-    return a > b ? static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b)
-                 : static_cast<std::uint64_t>(b) - static_cast<std::uint64_t>(a);
+    const std::uint64_t difference = static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b);
+    const std::uint64_t flip = std::uint64_t(0) - static_cast<std::uint64_t>(a < b);
+    return (difference ^ flip) - flip;
 }
 
 template <class Format>
