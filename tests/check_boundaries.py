@@ -56,7 +56,7 @@ RULES = (
     Rule(r"loaders/(platform_\w+|byte_source)\.cpp", (STANDARD, SYSTEM, own("model", "loaders")),
          "the standard library, system headers, model/ and loaders/"),
     Rule(r"loaders/", (STANDARD, ZLIB, OPENSSL, JSON, own("model", "loaders")),
-         "the standard library, model/, loaders/; zlib, OpenSSL and JSON each in its own file; system headers only in "
+         "the standard library, model/, loaders/; JSON; zlib and OpenSSL each in one unit; system headers only in "
          "platform_*.cpp and byte_source.cpp"),
     Rule(r"gpu/kernels/", (KERNEL_STANDARD, own("gpu/kernels")), "<cstdint>, <cstddef> and gpu/kernels/"),
     Rule(r"gpu/cuda_\w+\.(cpp|h|cu)", (STANDARD, INTRINSICS, CUDA, own("model", "gpu")),
@@ -80,7 +80,6 @@ RULES = (
 ONE_PLACE = (
     (ZLIB, r"loaders/", 1, "zlib.h"),
     (OPENSSL, r"(loaders|app/core)/", 1, "OpenSSL"),
-    (JSON, r"loaders/", 1, "nlohmann/json.hpp"),
 )
 
 

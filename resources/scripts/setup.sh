@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash disable=SC2034,SC2154 # sourced: variables come from and go to the script that does
 # Sourced by ./run, ./test and .ci/run: Debian's packages, one build tree, quiet steps.
 # Expects `root` (the source folder); sets `build`.
 
@@ -29,10 +30,10 @@ installed() {
 
 apt_install() {
     export DEBIAN_FRONTEND=noninteractive
-    local install="apt-get install -y -q --no-install-recommends -o Dpkg::Use-Pty=0"
+    local install=(apt-get install -y -q --no-install-recommends -o Dpkg::Use-Pty=0)
     # The package lists may be absent or old: ask for new ones only where the first try fails.
-    $install "$@" >"$logs/apt.log" 2>&1 </dev/null && return 0
-    quietly apt-update apt-get update -q && quietly apt $install "$@"
+    "${install[@]}" "$@" >"$logs/apt.log" 2>&1 </dev/null && return 0
+    quietly apt-update apt-get update -q && quietly apt "${install[@]}" "$@"
 }
 
 # require PACKAGES...: installs what is missing as root; otherwise names the one command and stops.
@@ -69,9 +70,7 @@ configure() {
     local preset="$1"
     shift
     use_ccache
-    cd "$root"
-    quietly "configure-$preset" cmake --preset "$preset" "$@"
-    cd "$OLDPWD"
+    quietly "configure-$preset" cmake -S "$root" --preset "$preset" "$@"
 }
 
 # After configuring: says so where the kernels are built for the processor alone.
