@@ -7,6 +7,7 @@
 
 class QLabel;
 class QProgressBar;
+class QTimer;
 class QToolButton;
 
 namespace forkpoint {
@@ -35,7 +36,7 @@ private:
     QLabel *m_device, *m_text;
     QProgressBar *m_progress;
     QToolButton *m_cancel, *m_findings, *m_problems;
-    class QTimer *m_messageTimer;
+    QTimer *m_messageTimer;
 };
 
 } // namespace forkpoint

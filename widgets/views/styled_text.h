@@ -18,10 +18,10 @@ public:
     struct Segment
     {
         QString text;
-        QColor color; ///< invalid: the palette's text
+        QColor color = {}; ///< invalid: the palette's text
         bool bold = false;
         bool mono = false;
-        QString link;
+        QString link = {};
     };
 
     explicit StyledText(QWidget *parent = nullptr);

@@ -33,6 +33,7 @@ Q_SIGNALS:
     void message(const QString &text); ///< for the status line
 
 protected:
+    void paintEvent(QPaintEvent *event) override;
     void changeEvent(QEvent *event) override;
 
 private:

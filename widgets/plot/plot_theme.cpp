@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/plot/plot_theme.h"
+
+#include <qcustomplot.h>
+
+namespace forkpoint {
+
+namespace {
+
+QColor mixed(const QColor &a, const QColor &b, double share)
+{
+    const auto mix = [share](int x, int y) { return int(x * share + y * (1 - share)); };
+    return QColor(mix(a.red(), b.red()), mix(a.green(), b.green()), mix(a.blue(), b.blue()));
+}
+
+} // namespace
+
+void applyPlotTheme(QCustomPlot *plot, const QPalette &palette)
+{
+    const QColor text = palette.color(QPalette::PlaceholderText);
+    const QColor base = palette.color(QPalette::Base);
+    const QColor line = mixed(palette.color(QPalette::Text), base, 0.25);
+    const QColor grid = mixed(palette.color(QPalette::Text), base, 0.08);
+    plot->setBackground(base);
+    for (QCPAxis *axis : {plot->xAxis, plot->yAxis}) {
+        axis->setBasePen(line);
+        axis->setTickPen(line);
+        axis->setSubTickPen(Qt::NoPen);
+        axis->setTickLabelColor(text);
+        axis->setLabelColor(text);
+        axis->setTickLabelFont(plot->font());
+        axis->setLabelFont(plot->font());
+        axis->grid()->setPen(grid);
+        axis->grid()->setZeroLinePen(Qt::NoPen);
+    }
+}
+
+} // namespace forkpoint

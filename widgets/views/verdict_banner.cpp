@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/verdict_banner.h"
+
+#include "widgets/display_text.h"
+#include "widgets/theme.h"
+#include "widgets/views/card.h"
+#include "widgets/views/styled_text.h"
+
+#include <QEvent>
+#include <QVBoxLayout>
+
+#include <cstdlib>
+
+namespace forkpoint {
+
+namespace {
+
+using Segments = std::vector<StyledText::Segment>;
+
+constexpr int NamedRecipeDifferences = 3;
+constexpr int MaximumValue = 60;
+
+QString sentence(const std::string &text)
+{
+    QString result = displayText(text);
+    if (!result.isEmpty() && !result.endsWith(u'.'))
+        result += u'.';
+    return result;
+}
+
+QString shortValue(const std::optional<Value> &value)
+{
+    return value ? elidedMiddle(displayText(value->toDisplay()), MaximumValue)
+                 : VerdictBanner::tr("not recorded");
+}
+
+void addRecipe(Segments &segments, const CheckpointComparison &comparison, const Theme &theme)
+{
+    std::vector<const ValueRow *> rows;
+    for (const ValueRow &row : comparison.values) {
+        if (row.stateClass == StateClass::Recipe && row.status != ItemStatus::Identical
+            && row.status != ItemStatus::NotCompared)
+            rows.push_back(&row);
+    }
+    if (rows.empty())
+        return;
+    segments.push_back({QStringLiteral("\n")});
+    segments.push_back({countedText(rows.size(), "recipe difference", "recipe differences"),
+                        theme.text, true, false, QStringLiteral("recipe")});
+    const std::size_t named = std::min<std::size_t>(rows.size(), NamedRecipeDifferences);
+    for (std::size_t i = 0; i < named; ++i) {
+        segments.push_back({i == 0 ? QStringLiteral(": ") : QStringLiteral(", ")});
+        segments.push_back({displayText(rows[i]->name) + u' ', theme.text, true});
+        segments.push_back({shortValue(rows[i]->valueA), theme.a, true, true});
+        segments.push_back({QStringLiteral(" → "), theme.muted});
+        segments.push_back({shortValue(rows[i]->valueB), theme.b, true, true});
+    }
+    if (named < rows.size())
+        segments.push_back(
+            {VerdictBanner::tr(" and %1 more").arg(rows.size() - named), theme.muted});
+}
+
+QString strengthText(Strength strength)
+{
+    if (strength == Strength::None)
+        return {};
+    if (strength == Strength::Bytes)
+        return VerdictBanner::tr("Proven on bytes");
+    const QString name = qs(toString(strength));
+    return provesEquality(strength) ? VerdictBanner::tr("Proven by %1").arg(name)
+                                    : VerdictBanner::tr("Evidence: %1").arg(name);
+}
+
+QString coverageText(const RunComparison &comparison)
+{
+    const Coverage &coverage = comparison.verdict.coverage;
+    QStringList parts;
+    const QString strength = strengthText(comparison.verdict.strength);
+    if (!strength.isEmpty())
+        parts += strength;
+    parts += VerdictBanner::tr("%1 of %2 compared")
+                 .arg(groupedText(coverage.tensorsCompared),
+                      countedText(coverage.tensorsTotal, "tensor", "tensors"));
+    parts += VerdictBanner::tr("%1 of %2")
+                 .arg(bytesText(coverage.bytesCompared), bytesText(coverage.bytesTotal));
+    if (coverage.tensorsCompared < coverage.tensorsTotal)
+        parts += VerdictBanner::tr("%1 not compared")
+                     .arg(groupedText(coverage.tensorsTotal - coverage.tensorsCompared));
+    return parts.join(QStringLiteral(" · "));
+}
+
+void addVerdict(Segments &segments, const RunComparison &comparison, const Theme &theme)
+{
+    const Verdict &verdict = comparison.verdict;
+    segments.push_back({sign(verdict.outcome) + u' ' + describe(verdict.outcome) + u'.',
+                        theme.color(verdict.outcome), true});
+    segments.push_back({u' ' + sentence(verdict.sentence), theme.text, true});
+    const QString reason = sentence(verdict.reason);
+    if (!reason.isEmpty() && !displayText(verdict.sentence).contains(displayText(verdict.reason)))
+        segments.push_back({u' ' + reason, theme.text});
+    if (comparison.firstDivergence) {
+        const FirstDivergence &first = *comparison.firstDivergence;
+        segments.push_back({QStringLiteral("\n")});
+        segments.push_back({sentence(first.sentence), theme.text});
+        if (first.step) {
+            segments.push_back({QStringLiteral(" ")});
+            segments.push_back({VerdictBanner::tr("Show step %1").arg(*first.step), theme.muted,
+                                false, false, QStringLiteral("step:%1").arg(*first.step)});
+        }
+    }
+}
+
+void addProgress(Segments &segments, const RunComparison &comparison, const JobState &job,
+                 const Theme &theme)
+{
+    const bool running = job.phase == JobState::Phase::Running;
+    const Coverage &coverage = comparison.verdict.coverage;
+    std::uint64_t done = coverage.tensorsCompared, total = coverage.tensorsTotal;
+    if (running && job.progress.itemsTotal > 0) {
+        done = job.progress.itemsDone;
+        total = job.progress.itemsTotal;
+    }
+    segments.push_back(
+        {running ? VerdictBanner::tr("… Comparing. ") : VerdictBanner::tr("? Stopped. "),
+         theme.unknown, true});
+    segments.push_back({VerdictBanner::tr("So far %1 of %2; not a verdict.")
+                            .arg(groupedText(done), countedText(total, "tensor", "tensors")),
+                        theme.text, true});
+    const std::uint64_t differ = comparison.shown.counts.different;
+    if (differ > 0)
+        segments.push_back(
+            {VerdictBanner::tr(" %1 differ already.").arg(groupedText(differ)), theme.difference});
+}
+
+void addClass(Segments &segments, StateClass stateClass, const ClassSummary *summary,
+              const Theme &theme)
+{
+    const QString name = qs(toString(stateClass));
+    if (!segments.empty())
+        segments.push_back({QStringLiteral("     ")});
+    if (!summary) {
+        segments.push_back({QStringLiteral("– ") + name, theme.muted});
+        segments.push_back({VerdictBanner::tr(" not recorded"), theme.muted});
+        return;
+    }
+    const StatusCounts &counts = summary->counts;
+    const std::uint64_t differ = counts.different + counts.onlyInA + counts.onlyInB;
+    const std::uint64_t total = counts.matched() + counts.onlyInA + counts.onlyInB;
+    const bool pending = summary->outcome == Outcome::Undecided && counts.notCompared == total;
+    segments.push_back({(pending ? QStringLiteral("?") : sign(summary->outcome)) + u' ' + name,
+                        theme.color(summary->outcome), true});
+    QString text = VerdictBanner::tr(" equal");
+    if (differ > 0)
+        text = VerdictBanner::tr(" %1 of %2 differ").arg(groupedText(differ), groupedText(total));
+    else if (summary->outcome == Outcome::WithinTolerance)
+        text = VerdictBanner::tr(" within tolerance");
+    else if (summary->outcome != Outcome::Identical)
+        text = VerdictBanner::tr(" unknown");
+    segments.push_back({text, theme.muted});
+}
+
+Segments classRow(const CheckpointComparison &comparison, const Theme &theme)
+{
+    // The truth table that is read first: these always, others only where they exist.
+    constexpr StateClass Always[] = {StateClass::Weights,   StateClass::Optimizer,
+                                     StateClass::Scheduler, StateClass::Counter,
+                                     StateClass::Rng,       StateClass::Data};
+    Segments segments;
+    const auto summaryOf = [&](StateClass stateClass) -> const ClassSummary * {
+        const auto found = comparison.byClass.find(stateClass);
+        return found == comparison.byClass.end() ? nullptr : &found->second;
+    };
+    for (StateClass stateClass : Always)
+        addClass(segments, stateClass, summaryOf(stateClass), theme);
+    for (StateClass stateClass : {StateClass::Scaler, StateClass::Unknown}) {
+        if (const ClassSummary *summary = summaryOf(stateClass))
+            addClass(segments, stateClass, summary, theme);
+    }
+    return segments;
+}
+
+} // namespace
+
+VerdictBanner::VerdictBanner(ViewContext *context, QWidget *parent)
+    : QWidget(parent),
+      m_context(context),
+      m_sentence(new StyledText(this)),
+      m_classes(new StyledText(this))
+{
+    setObjectName(QStringLiteral("verdictBanner"));
+    auto *layout = new QVBoxLayout(this);
+    layout->setContentsMargins(16, 8, 12, 8);
+    layout->setSpacing(6);
+    layout->addWidget(m_sentence);
+    layout->addWidget(m_classes);
+    QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Minimum);
+    policy.setHeightForWidth(true);
+    setSizePolicy(policy);
+    connect(m_sentence, &StyledText::linkActivated, this,
+            [this](const QString &link) { follow(link); });
+    connect(context, &ViewContext::comparisonChanged, this, [this] { refresh(); });
+    connect(context, &ViewContext::stepComparisonChanged, this, [this] { refresh(); });
+    connect(context, &ViewContext::jobChanged, this, [this] { refresh(); });
+    connect(context, &ViewContext::sideChanged, this, [this] { refresh(); });
+    refresh();
+}
+
+QString VerdictBanner::plainText() const
+{
+    return m_sentence->plainText() + u'\n' + m_classes->plainText();
+}
+
+void VerdictBanner::follow(const QString &link)
+{
+    if (link == QLatin1String("recipe"))
+        Q_EMIT recipeRequested();
+    else if (link.startsWith(QLatin1String("step:")))
+        m_context->selectStep(Step(link.mid(5).toLongLong()));
+}
+
+void VerdictBanner::refresh()
+{
+    const Theme theme = Theme::of(palette());
+    const auto comparison = m_context->comparison();
+    const JobState job = m_context->job();
+    Segments segments, classes;
+    m_stripe = theme.border;
+    if (!comparison) {
+        const bool both = m_context->side(Side::A).phase != SideState::Phase::Empty
+            && m_context->side(Side::B).phase != SideState::Phase::Empty;
+        if (job.phase == JobState::Phase::Failed)
+            segments.push_back(
+                {tr("? Not compared. ") + sentence(job.error.toStdString()), theme.unknown, true});
+        else if (job.phase == JobState::Phase::Cancelled)
+            segments.push_back({tr("? Cancelled before anything was compared."), theme.unknown});
+        else if (both)
+            segments.push_back({tr("… Opening both sides; nothing is compared yet."), theme.muted});
+        else
+            segments.push_back({tr("Open two runs or checkpoints to compare them."), theme.muted});
+    } else {
+        if (comparison->finished)
+            addVerdict(segments, *comparison, theme);
+        else
+            addProgress(segments, *comparison, job, theme);
+        const auto step = m_context->stepComparison();
+        const CheckpointComparison &shown =
+            comparison->finished || !step ? comparison->shown : *step;
+        addRecipe(segments, shown, theme);
+        if (comparison->finished) {
+            segments.push_back({QStringLiteral("\n")});
+            segments.push_back({coverageText(*comparison), theme.muted});
+        }
+        classes = classRow(shown, theme);
+        m_stripe = comparison->finished ? theme.color(comparison->verdict.outcome) : theme.unknown;
+    }
+    m_sentence->setSegments(std::move(segments));
+    m_classes->setVisible(!classes.empty());
+    m_classes->setSegments(std::move(classes));
+    update();
+}
+
+void VerdictBanner::paintEvent(QPaintEvent *)
+{
+    paintCard(this, m_stripe);
+}
+
+void VerdictBanner::changeEvent(QEvent *event)
+{
+    if (event->type() == QEvent::PaletteChange)
+        refresh();
+    QWidget::changeEvent(event);
+}
+
+} // namespace forkpoint

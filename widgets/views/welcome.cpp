@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/welcome.h"
+
+#include "widgets/display_text.h"
+#include "widgets/theme.h"
+#include "widgets/views/drop_target.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+namespace forkpoint {
+
+namespace {
+
+QLabel *title(const QString &text, QWidget *parent)
+{
+    auto *label = new QLabel(text, parent);
+    QFont font = label->font();
+    font.setBold(true);
+    label->setFont(font);
+    return label;
+}
+
+void clear(QVBoxLayout *layout)
+{
+    while (QLayoutItem *item = layout->takeAt(0)) {
+        delete item->widget();
+        delete item;
+    }
+}
+
+QLabel *note(const QString &text)
+{
+    auto *label = new QLabel(text);
+    label->setTextFormat(Qt::PlainText);
+    label->setWordWrap(true);
+    label->setForegroundRole(QPalette::PlaceholderText);
+    return label;
+}
+
+/// A button that shows a path as it is: an ampersand is no shortcut.
+QString literal(QString text)
+{
+    return text.replace(u'&', QLatin1String("&&"));
+}
+
+} // namespace
+
+Welcome::Welcome(ViewContext *context, QWidget *parent) : QWidget(parent), m_context(context)
+{
+    setObjectName(QStringLiteral("welcome"));
+    auto *outer = new QVBoxLayout(this);
+    outer->setContentsMargins(48, 32, 48, 24);
+    outer->setSpacing(16);
+    auto *heading = title(tr("Where do two training runs part?"), this);
+    QFont large = heading->font();
+    large.setPointSizeF(large.pointSizeF() * 1.6);
+    heading->setFont(large);
+    outer->addWidget(heading);
+    outer->addWidget(note(tr("Open two checkpoints, or two folders of checkpoints: safetensors, "
+                             "torch.save, npy and npz. Files are only read, and nothing in them is "
+                             "ever executed.")));
+    auto *targets = new QHBoxLayout;
+    targets->setSpacing(16);
+    for (Side side : {Side::A, Side::B}) {
+        auto *target = new DropTarget(side, this);
+        m_targets[int(side)] = target;
+        targets->addWidget(target, 1);
+        connect(target, &DropTarget::clicked, this, [this, side] { Q_EMIT openRequested(side); });
+        connect(target, &DropTarget::pathDropped, this,
+                [this, side](const QString &path) { m_context->openSide(side, path); });
+    }
+    outer->addLayout(targets);
+    auto *columns = new QHBoxLayout;
+    columns->setSpacing(32);
+    auto *samples = new QVBoxLayout, *recent = new QVBoxLayout;
+    samples->addWidget(title(tr("Try the bundled runs"), this));
+    recent->addWidget(title(tr("Recent pairs"), this));
+    m_samples = new QVBoxLayout;
+    m_recent = new QVBoxLayout;
+    samples->addLayout(m_samples);
+    recent->addLayout(m_recent);
+    samples->addStretch(1);
+    recent->addStretch(1);
+    columns->addLayout(samples, 1);
+    columns->addLayout(recent, 1);
+    outer->addLayout(columns, 1);
+    connect(context, &ViewContext::sideChanged, this, [this] { refreshSides(); });
+    refresh();
+}
+
+void Welcome::refresh()
+{
+    refreshSides();
+    fillRecent();
+    fillSamples();
+}
+
+void Welcome::showEvent(QShowEvent *event)
+{
+    refresh();
+    QWidget::showEvent(event);
+}
+
+void Welcome::refreshSides()
+{
+    for (Side side : {Side::A, Side::B})
+        m_targets[int(side)]->setState(m_context->side(side));
+}
+
+void Welcome::fillRecent()
+{
+    clear(m_recent);
+    const QStringList pairs = m_context->recentPairs();
+    for (const QString &pair : pairs) {
+        const QString a = pair.section(u'\n', 0, 0), b = pair.section(u'\n', 1);
+        const QString text = displayText(a) + QStringLiteral("   ⇄   ") + displayText(b);
+        auto *button = new QPushButton(literal(elidedMiddle(text, 80)));
+        button->setToolTip(plainToolTip(text));
+        button->setAccessibleName(tr("Open %1 and %2").arg(displayText(a), displayText(b)));
+        m_recent->addWidget(button);
+        connect(button, &QPushButton::clicked, this, [this, a, b] { m_context->openPair(a, b); });
+    }
+    if (pairs.isEmpty())
+        m_recent->addWidget(note(tr("Pairs that you open are remembered here.")));
+}
+
+void Welcome::fillSamples()
+{
+    clear(m_samples);
+    const QList<SamplePair> samples = m_context->samples();
+    for (const SamplePair &sample : samples) {
+        auto *button = new QPushButton(literal(displayText(sample.title)));
+        button->setAccessibleDescription(displayText(sample.sentence));
+        m_samples->addWidget(button);
+        m_samples->addWidget(note(displayText(sample.sentence)));
+        connect(button, &QPushButton::clicked, this,
+                [this, sample] { m_context->openPair(sample.pathA, sample.pathB); });
+    }
+    if (samples.isEmpty())
+        m_samples->addWidget(note(tr("The bundled runs are not installed.")));
+}
+
+} // namespace forkpoint
