@@ -5,6 +5,7 @@
 
 #include <QWidget>
 
+class QAbstractItemModel;
 class QAction;
 class QCheckBox;
 class QLabel;
@@ -12,6 +13,7 @@ class QLineEdit;
 class QStackedWidget;
 class QTabBar;
 class QToolButton;
+class QModelIndex;
 class QTreeView;
 
 namespace forkpoint {
