@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loaders/checkpoint_directory.h"
+
+#include "loaders/format_probe.h"
+#include "loaders/hf_index.h"
+#include "loaders/json_values.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace forkpoint {
+
+namespace {
+
+/// Each part keeps a file open: more than this in one checkpoint is a collection of something else.
+constexpr std::size_t MaxParts = 512;
+
+constexpr std::array<std::string_view, 5> ValueFiles = {
+    "config.json", "generation_config.json", "trainer_state.json", "params.json", "args.json"};
+
+/// Stems under which a directory keeps its model, the first being taken where there are several.
+constexpr std::array<std::string_view, 5> ModelStems = {"model", "pytorch_model", "adapter_model",
+                                                        "diffusion_pytorch_model", "consolidated"};
+
+/// Files that say that a directory is a checkpoint of a kind which is not opened yet.
+struct Marker
+{
+    std::string_view name;
+    std::string_view what;
+};
+constexpr std::array<Marker, 9> Markers = {{
+    {".metadata", "a PyTorch distributed checkpoint (DCP)"},
+    {"manifest.ocdbt", "an Orbax checkpoint"},
+    {"_METADATA", "an Orbax checkpoint"},
+    {"_CHECKPOINT_METADATA", "an Orbax checkpoint"},
+    {"orbax.checkpoint", "an Orbax checkpoint"},
+    {"zarr.json", "a zarr store"},
+    {".zarray", "a zarr store"},
+    {".zgroup", "a zarr store"},
+    {"saved_model.pb", "a TensorFlow SavedModel"},
+}};
+
+std::string stemOf(const std::string &name)
+{
+    const std::size_t dot = name.rfind('.');
+    return dot == std::string::npos || dot == 0 ? name : name.substr(0, dot);
+}
+
+std::size_t modelRank(const std::string &name)
+{
+    const auto found = std::find(ModelStems.begin(), ModelStems.end(), stemOf(name));
+    return std::size_t(found - ModelStems.begin());
+}
+
+bool isTensorExtension(const std::string &name)
+{
+    constexpr std::array<std::string_view, 8> Extensions = {".safetensors", ".pt",  ".pth", ".bin",
+                                                            ".ckpt",        ".npz", ".npy", ".pkl"};
+    return std::any_of(Extensions.begin(), Extensions.end(),
+                       [&](std::string_view extension) { return name.ends_with(extension); });
+}
+
+bool isMetricsName(const std::string &name)
+{
+    return name.ends_with(".jsonl") || name.ends_with(".ndjson") || name.ends_with(".csv");
+}
+
+/// "model-00001-of-00003.safetensors": the stem before the numbers and how many there should be.
+struct ShardName
+{
+    std::string stem;
+    unsigned long count = 0;
+};
+
+std::optional<ShardName> parseShardName(const std::string &name)
+{
+    const std::string stem = stemOf(name);
+    const std::size_t of = stem.rfind("-of-");
+    if (of == std::string::npos || of + 4 == stem.size() || stem.size() - of - 4 > 9)
+        return std::nullopt;
+    const std::size_t dash = stem.rfind('-', of - 1);
+    const auto isNumber = [&](std::size_t begin, std::size_t end) {
+        return begin < end
+            && stem.find_first_not_of("0123456789", begin) >= std::min(end, stem.size());
+    };
+    if (of == 0 || dash == std::string::npos || !isNumber(dash + 1, of)
+        || !isNumber(of + 4, stem.size()))
+        return std::nullopt;
+    return ShardName{stem.substr(0, dash), std::stoul(stem.substr(of + 4))};
+}
+
+/// Sorts the entries of a listing into a DirectoryContents.
+class Examiner
+{
+public:
+    Examiner(const std::filesystem::path &directory, const std::string &prefix)
+        : m_directory(directory),
+          m_prefix(prefix)
+    {
+    }
+
+    Status examine(const DirectoryListing &listing, const std::stop_token &stop)
+    {
+        if (!listing.complete)
+            warn(toString(ErrorCode::Limit), "holds more entries than are looked at; some are not");
+        lookForMarkers(listing);
+        for (const DirectoryEntry &entry : listing.entries) {
+            if (stop.stop_requested())
+                return Error{ErrorCode::Cancelled, m_prefix, {}, "cancelled"};
+            add(entry);
+        }
+        std::stable_sort(m_contents.indexes.begin(), m_contents.indexes.end(), preferIndex);
+        describeSkipped();
+        if (listing.entries.empty())
+            m_contents.interrupted = "is empty";
+        return {};
+    }
+
+    DirectoryContents take() { return std::move(m_contents); }
+
+private:
+    /// safetensors before pickles; plain names before variants ("model.safetensors.index.fp16.json").
+    static bool preferIndex(const std::string &left, const std::string &right)
+    {
+        const auto rank = [](const std::string &name) {
+            return (name.find("safetensors") == std::string::npos ? 2 : 0)
+                + (name.ends_with(".index.json") ? 0 : 1);
+        };
+        return rank(left) < rank(right);
+    }
+
+    void warn(std::string_view code, std::string text, Severity severity = Severity::Warning)
+    {
+        m_contents.diagnostics.push_back(
+            {severity, std::string(code), directoryName(), {}, std::move(text)});
+    }
+
+    std::string directoryName() const
+    {
+        return m_prefix.empty() ? std::string() : m_prefix.substr(0, m_prefix.size() - 1);
+    }
+
+    void lookForMarkers(const DirectoryListing &listing)
+    {
+        bool hasItems = false, hasMetadata = false;
+        for (const DirectoryEntry &entry : listing.entries) {
+            hasItems = hasItems || entry.name.ends_with(".distcp");
+            hasMetadata = hasMetadata || entry.name == ".metadata";
+            for (const Marker &marker : Markers) {
+                if (entry.name == marker.name && m_contents.foreign.empty())
+                    m_contents.foreign = marker.what;
+            }
+        }
+        if (hasItems && m_contents.foreign.empty())
+            m_contents.foreign = Markers.front().what;
+        if (hasItems && !hasMetadata)
+            m_contents.interrupted = "has no .metadata, which is written last";
+    }
+
+    void add(const DirectoryEntry &entry)
+    {
+        switch (entry.kind) {
+        case EntryKind::Directory: m_folders.push_back(entry.name); return;
+        case EntryKind::Link: m_links.push_back(entry.name); return;
+        case EntryKind::Special: m_special.push_back(entry.name); return;
+        case EntryKind::File:
+        case EntryKind::LinkToFile: break;
+        }
+        if (!entry.name.starts_with('.') && !isMetricsName(entry.name))
+            addFile(entry.name);
+    }
+
+    void addFile(const std::string &name)
+    {
+        const auto file = FileSource::openBeneath(m_directory, name, m_prefix + name);
+        if (!file.ok()) {
+            m_contents.diagnostics.push_back(toDiagnostic(file.error(), Severity::Warning));
+            return;
+        }
+        if (name.ends_with(".json")) {
+            addJson(name, **file);
+            return;
+        }
+        const FormatGuess guess = probeFormat(**file);
+        if (guess.confidence != Confidence::No) {
+            m_contents.parts.push_back(
+                {name, std::string(guess.format), guess.confidence == Confidence::Yes});
+        } else {
+            (isTensorExtension(name) ? m_suspicious : m_others).push_back(name);
+        }
+    }
+
+    void addJson(const std::string &name, const ByteSource &file)
+    {
+        const bool isKnown =
+            std::find(ValueFiles.begin(), ValueFiles.end(), name) != ValueFiles.end();
+        if (name.find("index") != std::string::npos && isHfIndex(file))
+            m_contents.indexes.push_back(name);
+        else if (isKnown)
+            m_contents.jsonFiles.push_back(name);
+        else
+            m_others.push_back(name);
+    }
+
+    void describeSkipped()
+    {
+        if (!m_links.empty())
+            warn("link",
+                 "symbolic links to directories or out of here are not followed: "
+                     + listNames(m_links));
+        if (!m_special.empty())
+            warn("special-file", "no regular files, not opened: " + listNames(m_special));
+        if (!m_suspicious.empty())
+            warn("unrecognised", "begin like no format that is opened: " + listNames(m_suspicious));
+        if (!m_others.empty())
+            warn("ignored", "not opened: " + listNames(m_others), Severity::Note);
+        if (!m_folders.empty())
+            warn("ignored", "folders, not looked into: " + listNames(m_folders), Severity::Note);
+    }
+
+    const std::filesystem::path &m_directory;
+    const std::string &m_prefix;
+    DirectoryContents m_contents;
+    std::vector<std::string> m_links, m_special, m_suspicious, m_others, m_folders;
+};
+
+/// Merges the parts of a directory.
+class Assembler
+{
+public:
+    Assembler(const std::filesystem::path &directory, const std::string &prefix,
+              const OpenOptions &options, std::stop_token stop)
+        : m_directory(directory),
+          m_prefix(prefix),
+          m_options(options),
+          m_stop(std::move(stop))
+    {
+    }
+
+    Result<LoadedFile> assemble(DirectoryContents contents)
+    {
+        if (contents.parts.size() > MaxParts && !m_options.raw)
+            return tooMany(contents.parts.size());
+        for (Diagnostic &diagnostic : contents.diagnostics)
+            m_builder.addDiagnostic(std::move(diagnostic));
+        if (m_options.raw)
+            addRaw(contents.parts);
+        else if (!contents.indexes.empty())
+            FP_CHECK(addSharded(contents));
+        else
+            addParts(std::move(contents.parts));
+        if (m_opened == 0)
+            return m_firstError.value_or(
+                Error{ErrorCode::NotFound, m_prefix, {}, "holds no file with tensors"});
+        if (!m_options.raw)
+            addValueFiles(contents.jsonFiles);
+        return LoadedFile{std::move(m_builder), formatName()};
+    }
+
+    Status addIndex(const std::string &name)
+    {
+        FP_TRY(const auto file, FileSource::openBeneath(m_directory, name, m_prefix + name));
+        FP_TRY(const HfIndex index, readHfIndex(*file));
+        for (const auto &[shard, names] : index.shards)
+            m_shards.insert(shard);
+        HfSharded sharded =
+            openHfSharded(index, m_prefix + name, m_directory, m_prefix, m_options, m_stop);
+        m_builder.merge(std::move(sharded.builder), {});
+        m_formats.insert(sharded.format.empty() ? "sharded" : sharded.format);
+        ++m_opened;
+        return {};
+    }
+
+    Result<LoadedFile> finish() { return LoadedFile{std::move(m_builder), formatName()}; }
+
+private:
+    Error tooMany(std::size_t count) const
+    {
+        return {ErrorCode::Limit,
+                m_prefix,
+                {},
+                "may hold at most " + std::to_string(MaxParts)
+                    + " files with tensors unless their names carry steps, holds "
+                    + std::to_string(count)};
+    }
+
+    std::string formatName() const
+    {
+        std::string result;
+        for (const std::string &format : m_formats)
+            result += (result.empty() ? "" : ", ") + format;
+        return result;
+    }
+
+    void note(const std::string &name, std::string text, Severity severity = Severity::Warning)
+    {
+        m_builder.addDiagnostic({severity, "ignored", m_prefix + name, {}, std::move(text)});
+    }
+
+    void load(const DirectoryContents::Part &part, const KeyPath &path)
+    {
+        auto loaded = open(part.name);
+        if (!loaded.ok()) {
+            m_builder.addDiagnostic(loaded.error(),
+                                    part.sure ? Severity::Error : Severity::Warning);
+            if (part.sure)
+                m_builder.setIncomplete();
+            if (!m_firstError)
+                m_firstError = loaded.error();
+            return;
+        }
+        nameBareArrays(loaded->builder, path);
+        m_builder.merge(std::move(loaded->builder), path);
+        m_formats.insert(loaded->format);
+        ++m_opened;
+    }
+
+    Result<LoadedFile> open(const std::string &name) const
+    {
+        FP_TRY(auto file, FileSource::openBeneath(m_directory, name, m_prefix + name));
+        return loadFile(std::move(file), m_options, m_stop);
+    }
+
+    /// An .npy file among parts: the prefix is the only name it has.
+    static void nameBareArrays(CheckpointBuilder &part, const KeyPath &path)
+    {
+        for (TensorRef &tensor : part.mutableCatalog().tensors) {
+            if (tensor.path.keys.empty() && !path.keys.empty())
+                tensor.name.clear();
+        }
+    }
+
+    void addRaw(const std::vector<DirectoryContents::Part> &parts)
+    {
+        for (const auto &part : parts)
+            load(part, {{Key::of(part.name)}});
+    }
+
+    Status addSharded(const DirectoryContents &contents)
+    {
+        FP_CHECK(addIndex(contents.indexes.front()));
+        for (std::size_t i = 1; i < contents.indexes.size(); ++i)
+            note(contents.indexes[i], "another index, not followed: the first was taken");
+        for (const auto &part : contents.parts) {
+            if (m_shards.count(part.name) > 0)
+                continue;
+            const bool isModel = modelRank(part.name) < 2 || parseShardName(part.name);
+            if (isModel || (part.format == "safetensors" && m_formats.count(part.format) > 0))
+                note(part.name, "holds tensors, but the index does not name it; not opened");
+            else
+                load(part, prefixOf(part.name));
+        }
+        return {};
+    }
+
+    void addParts(std::vector<DirectoryContents::Part> parts)
+    {
+        const std::size_t model = findModel(parts);
+        const auto shard = model < parts.size() ? parseShardName(parts[model].name) : std::nullopt;
+        std::size_t shards = 0;
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            const auto other = parseShardName(parts[i].name);
+            const bool sibling = shard && other && other->stem == shard->stem;
+            shards += sibling ? 1 : 0;
+            if (i == model || sibling)
+                load(parts[i], {});
+            else if (modelRank(parts[i].name) < 2 && modelRank(parts[model].name) < 2)
+                note(parts[i].name,
+                     "another copy of the model, not opened: '" + parts[model].name
+                         + "' was taken");
+            else
+                load(parts[i], prefixOf(parts[i].name));
+        }
+        if (shard)
+            describeShardsWithoutIndex(*shard, shards);
+    }
+
+    void describeShardsWithoutIndex(const ShardName &shard, std::size_t present)
+    {
+        note(shard.stem,
+             "shards without an index: " + std::to_string(present) + " of "
+                 + std::to_string(shard.count) + " are here");
+        if (present < shard.count)
+            m_builder.setIncomplete();
+    }
+
+    /// The part whose names stay unprefixed: the only one, the best by name, or a set of shards.
+    static std::size_t findModel(const std::vector<DirectoryContents::Part> &parts)
+    {
+        if (parts.size() == 1)
+            return 0;
+        std::size_t best = parts.size(), bestRank = ModelStems.size();
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            const auto shard = parseShardName(parts[i].name);
+            const std::size_t rank = modelRank(shard ? shard->stem + "." : parts[i].name);
+            if (rank < bestRank) {
+                best = i;
+                bestRank = rank;
+            }
+        }
+        return best;
+    }
+
+    /// The stem; the whole name where another part already has that stem.
+    KeyPath prefixOf(const std::string &name)
+    {
+        const std::string stem = stemOf(name);
+        return {{Key::of(m_prefixes.insert(stem).second ? stem : name)}};
+    }
+
+    void addValueFiles(const std::vector<std::string> &names)
+    {
+        for (const std::string &name : names) {
+            const auto file = FileSource::openBeneath(m_directory, name, m_prefix + name);
+            const Status status = file.ok()
+                ? addJsonValues(**file, {{Key::of(stemOf(name))}}, m_builder)
+                : Status(file.error());
+            if (!status.ok())
+                m_builder.addDiagnostic(status.error(), Severity::Warning);
+        }
+    }
+
+    const std::filesystem::path &m_directory;
+    const std::string &m_prefix;
+    const OpenOptions &m_options;
+    std::stop_token m_stop;
+    CheckpointBuilder m_builder;
+    std::set<std::string> m_formats, m_shards, m_prefixes;
+    std::size_t m_opened = 0;
+    std::optional<Error> m_firstError;
+};
+
+} // namespace
+
+std::string listNames(const std::vector<std::string> &names)
+{
+    constexpr std::size_t Shown = 5;
+    std::string result;
+    for (std::size_t i = 0; i < std::min(names.size(), Shown); ++i)
+        result += (i == 0 ? "" : ", ") + escapeInvalidUtf8(names[i]);
+    if (names.size() > Shown)
+        result += " and " + std::to_string(names.size() - Shown) + " more";
+    return result;
+}
+
+Result<DirectoryContents> examineDirectory(const std::filesystem::path &directory,
+                                           const std::string &prefix, std::stop_token stop)
+{
+    FP_TRY(const DirectoryListing listing, listDirectory(directory, prefix));
+    Examiner examiner(directory, prefix);
+    FP_CHECK(examiner.examine(listing, stop));
+    return examiner.take();
+}
+
+Result<LoadedFile> loadDirectory(const std::filesystem::path &directory, const std::string &prefix,
+                                 const OpenOptions &options, std::stop_token stop)
+{
+    FP_TRY(DirectoryContents contents, examineDirectory(directory, prefix, stop));
+    if (!contents.foreign.empty() && contents.indexes.empty() && !options.raw) {
+        return Error{ErrorCode::Unsupported,
+                     prefix,
+                     {},
+                     "is " + contents.foreign + ", which this version does not open"};
+    }
+    return Assembler(directory, prefix, options, stop).assemble(std::move(contents));
+}
+
+Result<LoadedFile> loadIndexFile(const std::filesystem::path &directory, const std::string &name,
+                                 const std::string &prefix, const OpenOptions &options,
+                                 std::stop_token stop)
+{
+    Assembler assembler(directory, prefix, options, stop);
+    FP_CHECK(assembler.addIndex(name));
+    return assembler.finish();
+}
+
+} // namespace forkpoint

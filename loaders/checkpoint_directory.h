@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "loaders/loader.h"
+#include "loaders/platform_directory.h"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace forkpoint {
+
+/// What a directory holds that could make it one checkpoint, by names and first bytes.
+struct DirectoryContents
+{
+    struct Part
+    {
+        std::string name;
+        std::string format; ///< of the loader most sure of it
+        bool sure = true;
+    };
+    std::vector<std::string> indexes;   ///< Hugging Face indexes, the one to take first
+    std::vector<Part> parts;            ///< files with tensors, by name
+    std::vector<std::string> jsonFiles; ///< JSON documents that are listed as values
+    std::string foreign;                ///< "a PyTorch distributed checkpoint", not opened yet
+    std::string interrupted;            ///< why this is an unfinished save
+    Diagnostics diagnostics;            ///< links, FIFOs, what was not recognised
+
+    bool hasCheckpoint() const { return !indexes.empty() || !parts.empty(); }
+};
+
+/// Looks at the files of one directory (not below it). `prefix` goes before names in diagnostics:
+/// "" or "checkpoint-4/".
+Result<DirectoryContents> examineDirectory(const std::filesystem::path &directory,
+                                           const std::string &prefix, std::stop_token stop);
+
+/// Opens a directory as one checkpoint: a sharded model by its index, or every file with tensors as
+/// a part, its names prefixed by the file's stem except the model's. With OpenOptions::raw each
+/// file as it is, its names prefixed by the file's name. Damaged parts become diagnostics; an error
+/// means that nothing could be opened.
+Result<LoadedFile> loadDirectory(const std::filesystem::path &directory, const std::string &prefix,
+                                 const OpenOptions &options, std::stop_token stop);
+
+/// Opens the checkpoint of one index file and nothing beside its shards.
+Result<LoadedFile> loadIndexFile(const std::filesystem::path &directory, const std::string &name,
+                                 const std::string &prefix, const OpenOptions &options,
+                                 std::stop_token stop);
+
+/// "a.txt, b.txt and 7 more": at most five names.
+std::string listNames(const std::vector<std::string> &names);
+
+} // namespace forkpoint

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loaders/open_run.h"
+
+#include "loaders/checkpoint_directory.h"
+#include "loaders/format_probe.h"
+#include "loaders/hf_index.h"
+#include "loaders/line_reader.h"
+#include "loaders/metrics_csv.h"
+#include "loaders/metrics_jsonl.h"
+#include "loaders/run_directory.h"
+
+#include <algorithm>
+#include <array>
+
+namespace forkpoint {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Folders in which trainers keep the checkpoints of a run, beside its logs.
+constexpr std::array<std::string_view, 8> CheckpointFolders = {
+    "checkpoints", "checkpoint", "ckpts", "ckpt", "models", "model", "weights", "save"};
+
+/// Where a step is and how it is opened.
+struct Place
+{
+    enum class Kind { File, Index, Directory };
+    Kind kind = Kind::File;
+    fs::path directory; ///< that a file lies in, or the directory itself
+    std::string name;   ///< of a file in it
+    std::string prefix; ///< before names in diagnostics
+    bool named = false; ///< the user named this very file: its links are followed
+};
+
+class OpenedRun final : public Run
+{
+public:
+    OpenedRun(std::string path, OpenOptions options)
+        : m_path(std::move(path)),
+          m_options(std::move(options))
+    {
+    }
+
+    const std::string &path() const override { return m_path; }
+    const std::string &format() const override { return m_format; }
+    const std::vector<RunStep> &steps() const override { return m_steps; }
+    const std::vector<MetricSeries> &metrics() const override { return m_metrics; }
+    const Diagnostics &diagnostics() const override { return m_diagnostics; }
+    bool complete() const override { return m_complete; }
+
+    Result<std::shared_ptr<const TensorSource>> open(std::size_t index,
+                                                     std::stop_token stop) const override
+    {
+        if (index >= m_places.size())
+            return Error{ErrorCode::Usage, m_path, {}, "there is no checkpoint of that number"};
+        auto loaded = load(m_places[index], std::move(stop));
+        if (!loaded.ok())
+            return std::move(loaded).error().inFile(m_steps[index].path);
+        return std::shared_ptr<const TensorSource>(
+            loaded->builder.build(std::move(loaded->format)));
+    }
+
+    void add(RunStep step, Place place)
+    {
+        m_steps.push_back(std::move(step));
+        m_places.push_back(std::move(place));
+    }
+
+    std::string m_path;
+    OpenOptions m_options;
+    std::string m_format;
+    std::vector<RunStep> m_steps;
+    std::vector<Place> m_places;
+    std::vector<MetricSeries> m_metrics;
+    Diagnostics m_diagnostics;
+    bool m_complete = true;
+
+private:
+    Result<LoadedFile> load(const Place &place, std::stop_token stop) const
+    {
+        switch (place.kind) {
+        case Place::Kind::Directory:
+            return loadDirectory(place.directory, place.prefix, m_options, std::move(stop));
+        case Place::Kind::Index:
+            return loadIndexFile(place.directory, place.name, place.prefix, m_options,
+                                 std::move(stop));
+        case Place::Kind::File: break;
+        }
+        FP_TRY(auto file,
+               place.named ? FileSource::open(place.directory / place.name, place.name)
+                           : FileSource::openBeneath(place.directory, place.name,
+                                                     place.prefix + place.name));
+        return loadFile(std::move(file), m_options, std::move(stop));
+    }
+};
+
+enum class MetricsKind { None, JsonLines, Csv };
+
+/// By the first line that is not blank.
+MetricsKind metricsKind(const ByteSource &source)
+{
+    LineReader lines(source);
+    for (int i = 0; i < 3; ++i) {
+        const auto line = lines.next();
+        if (!line.ok() || !*line || (*line)->tooLong)
+            return MetricsKind::None;
+        if (isJsonlMetricsLine((*line)->text))
+            return MetricsKind::JsonLines;
+        if (isCsvMetricsHeader((*line)->text))
+            return MetricsKind::Csv;
+        if (!(*line)->text.empty())
+            return MetricsKind::None;
+    }
+    return MetricsKind::None;
+}
+
+bool isMetricsName(const std::string &name)
+{
+    return name.ends_with(".jsonl") || name.ends_with(".ndjson") || name.ends_with(".csv");
+}
+
+/// False where the file holds no metrics.
+bool addMetrics(const ByteSource &source, OpenedRun &run, const std::stop_token &stop)
+{
+    const MetricsKind kind = metricsKind(source);
+    if (kind == MetricsKind::None)
+        return false;
+    MetricsTable table(source.name());
+    const Status status = kind == MetricsKind::Csv ? readCsvMetrics(source, table, stop)
+                                                   : readJsonlMetrics(source, table, stop);
+    for (MetricSeries &series : table.takeSeries())
+        run.m_metrics.push_back(std::move(series));
+    for (Diagnostic &diagnostic : table.takeDiagnostics())
+        run.m_diagnostics.push_back(std::move(diagnostic));
+    if (!status.ok())
+        run.m_diagnostics.push_back(toDiagnostic(status.error(), Severity::Warning));
+    return true;
+}
+
+void addMetricsBeside(const fs::path &directory, const DirectoryListing &listing, OpenedRun &run,
+                      const std::stop_token &stop)
+{
+    for (const DirectoryEntry &entry : listing.entries) {
+        const bool isFile = entry.kind == EntryKind::File || entry.kind == EntryKind::LinkToFile;
+        if (!isFile || !isMetricsName(entry.name) || entry.name.starts_with('.'))
+            continue;
+        const auto file = FileSource::openBeneath(directory, entry.name, entry.name);
+        if (!file.ok())
+            run.m_diagnostics.push_back(toDiagnostic(file.error(), Severity::Warning));
+        else if (!addMetrics(**file, run, stop) && (*file)->size() > 0)
+            run.m_diagnostics.push_back(
+                {Severity::Note, "ignored", entry.name, {}, "holds no metrics by step; not read"});
+    }
+}
+
+using OpenedPtr = std::shared_ptr<OpenedRun>;
+
+Result<std::shared_ptr<const Run>> openFile(const fs::path &path, OpenedPtr run,
+                                            const std::stop_token &stop)
+{
+    const std::string name = path.filename().string();
+    FP_TRY(const auto file, FileSource::open(path, name));
+    // "." where the user named a file of the working directory.
+    const fs::path directory = path.has_parent_path() ? path.parent_path() : fs::path(".");
+    Place place{Place::Kind::File, directory, name, {}, true};
+    const FormatGuess guess = probeFormat(*file);
+    run->m_format = guess.format;
+    if (guess.confidence != Confidence::Yes && !run->m_options.raw && isHfIndex(*file)) {
+        FP_TRY(const HfIndex index, readHfIndex(*file));
+        place.kind = Place::Kind::Index;
+        run->m_format = "sharded";
+    } else if (guess.confidence != Confidence::Yes && addMetrics(*file, *run, stop)) {
+        run->m_format = "metrics";
+        return std::shared_ptr<const Run>(std::move(run));
+    } else if (guess.confidence == Confidence::No) {
+        // Its error lists what each format expected.
+        auto loaded = loadFile(file, run->m_options, stop);
+        if (!loaded.ok())
+            return std::move(loaded).error();
+        run->m_format = loaded->format;
+    }
+    run->add({std::nullopt, run->m_path, true}, std::move(place));
+    return std::shared_ptr<const Run>(std::move(run));
+}
+
+/// Takes the directory as a series or as one checkpoint; false where it is neither.
+Result<bool> takeDirectory(const fs::path &directory, const DirectoryListing &listing,
+                           const std::string &prefix, OpenedRun &run, const std::stop_token &stop)
+{
+    auto series = planSeries(directory, listing, prefix, stop);
+    if (series) {
+        run.m_format = series->format.empty() ? "series" : "series of " + std::move(series->format);
+        for (const SeriesEntry &entry : series->entries) {
+            const std::string shown = prefix + entry.name;
+            Place place{Place::Kind::File, directory, entry.name, prefix, false};
+            if (entry.isDirectory)
+                place = {Place::Kind::Directory, directory / entry.name, {}, shown + "/", false};
+            run.add({entry.step, shown, entry.complete}, std::move(place));
+        }
+        std::move(series->diagnostics.begin(), series->diagnostics.end(),
+                  std::back_inserter(run.m_diagnostics));
+        return true;
+    }
+    FP_TRY(const DirectoryContents contents, examineDirectory(directory, prefix, stop));
+    if (!contents.hasCheckpoint() && contents.foreign.empty())
+        return false;
+    run.m_format = !contents.indexes.empty() ? "sharded"
+        : !contents.parts.empty()            ? contents.parts.front().format
+                                             : contents.foreign;
+    run.add({std::nullopt, run.m_path, true},
+            {Place::Kind::Directory, directory, {}, prefix, false});
+    return true;
+}
+
+/// The folders worth a look below a directory without checkpoints: the usual names, or the only one.
+std::vector<std::string> foldersToTry(const DirectoryListing &listing)
+{
+    std::vector<std::string> all, usual;
+    for (const DirectoryEntry &entry : listing.entries) {
+        if (entry.kind != EntryKind::Directory || entry.name.starts_with('.'))
+            continue;
+        all.push_back(entry.name);
+        if (std::find(CheckpointFolders.begin(), CheckpointFolders.end(), entry.name)
+            != CheckpointFolders.end())
+            usual.push_back(entry.name);
+    }
+    return usual.empty() && all.size() == 1 ? all : usual;
+}
+
+Result<bool> takeFolderBelow(const fs::path &directory, const DirectoryListing &listing,
+                             OpenedRun &run, const std::stop_token &stop)
+{
+    for (const std::string &name : foldersToTry(listing)) {
+        const std::string prefix = name + "/";
+        const auto below = listDirectory(directory / name, name);
+        if (!below.ok()) {
+            run.m_diagnostics.push_back(toDiagnostic(below.error(), Severity::Warning));
+            continue;
+        }
+        FP_TRY(const bool taken, takeDirectory(directory / name, *below, prefix, run, stop));
+        if (!taken)
+            continue;
+        run.m_complete = run.m_complete && below->complete;
+        run.m_diagnostics.push_back(
+            {Severity::Note, "subfolder", name, {}, "the checkpoints lie in this folder"});
+        return true;
+    }
+    return false;
+}
+
+Error nothingHere(const fs::path &directory, const std::string &path,
+                  const DirectoryListing &listing, const std::stop_token &stop)
+{
+    std::string text = listing.entries.empty() ? "is an empty directory" : "holds no checkpoint";
+    const auto contents = examineDirectory(directory, {}, stop);
+    if (contents.ok()) {
+        for (const Diagnostic &diagnostic : contents->diagnostics)
+            text += "; " + diagnostic.text;
+    }
+    return {ErrorCode::NotFound, path, {}, std::move(text)};
+}
+
+Result<std::shared_ptr<const Run>> openDirectory(const fs::path &path, OpenedPtr run,
+                                                 const std::stop_token &stop)
+{
+    FP_TRY(const DirectoryListing listing, listDirectory(path, run->m_path));
+    if (!listing.complete) {
+        run->m_complete = false;
+        run->m_diagnostics.push_back({Severity::Warning,
+                                      std::string(toString(ErrorCode::Limit)),
+                                      run->m_path,
+                                      {},
+                                      "may hold at most " + std::to_string(listing.entries.size())
+                                          + " entries, the rest was not looked at"});
+    }
+    if (run->m_options.raw) {
+        run->m_format = "files";
+        run->add({std::nullopt, run->m_path, true}, {Place::Kind::Directory, path, {}, {}, false});
+        return std::shared_ptr<const Run>(std::move(run));
+    }
+    FP_TRY(bool taken, takeDirectory(path, listing, {}, *run, stop));
+    if (!taken) {
+        FP_TRY(taken, takeFolderBelow(path, listing, *run, stop));
+    }
+    addMetricsBeside(path, listing, *run, stop);
+    if (!taken && run->m_metrics.empty())
+        return nothingHere(path, run->m_path, listing, stop);
+    if (!taken)
+        run->m_format = "metrics";
+    return std::shared_ptr<const Run>(std::move(run));
+}
+
+} // namespace
+
+Result<std::shared_ptr<const Run>> openRun(const std::filesystem::path &path,
+                                           const OpenOptions &options, std::stop_token stop)
+{
+    auto run = std::make_shared<OpenedRun>(path.string(), options);
+    FP_TRY(const bool directory, isDirectory(path, run->m_path));
+    auto result = directory ? openDirectory(path, run, stop) : openFile(path, run, stop);
+    if (!result.ok())
+        return std::move(result).error().inFile(run->m_path);
+    if (stop.stop_requested())
+        return Error{ErrorCode::Cancelled, run->m_path, {}, "cancelled"};
+    return result;
+}
+
+} // namespace forkpoint

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loaders/run_directory.h"
+
+#include "loaders/checkpoint_directory.h"
+#include "loaders/format_probe.h"
+#include "loaders/step_name.h"
+#include "loaders/zip_reader.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace forkpoint {
+
+namespace {
+
+/// Entries whose names agree but for their numbers.
+struct Group
+{
+    std::string pattern;
+    StepWord word = StepWord::Bare;
+    bool isDirectory = false;
+    std::vector<SeriesEntry> entries;
+};
+
+/// What an entry turned out to be when it was looked at.
+struct Look
+{
+    std::string format;  ///< empty: not recognised
+    std::string trouble; ///< why it is no complete checkpoint
+};
+
+class SeriesPlanner
+{
+public:
+    SeriesPlanner(const std::filesystem::path &directory, const DirectoryListing &listing,
+                  const std::string &prefix, const std::stop_token &stop)
+        : m_directory(directory),
+          m_listing(listing),
+          m_prefix(prefix),
+          m_stop(stop)
+    {
+        for (const DirectoryEntry &entry : listing.entries)
+            m_names.insert(entry.name);
+    }
+
+    std::optional<SeriesPlan> plan()
+    {
+        group();
+        std::vector<Group> groups = ordered();
+        const auto chosen = std::find_if(groups.begin(), groups.end(),
+                                         [this](const Group &g) { return isPlausible(g); });
+        if (chosen == groups.end())
+            return std::nullopt;
+        m_plan.pattern = chosen->pattern;
+        m_plan.entries = std::move(chosen->entries);
+        removeRepeatedSteps();
+        markIncomplete();
+        for (Group &group : groups) {
+            if (&group != &*chosen)
+                describeOther(group);
+        }
+        describeIgnored();
+        return std::move(m_plan);
+    }
+
+private:
+    void note(Severity severity, std::string_view code, const std::string &name, std::string text)
+    {
+        m_plan.diagnostics.push_back(
+            {severity, std::string(code), m_prefix + name, {}, std::move(text)});
+    }
+
+    void group()
+    {
+        for (const DirectoryEntry &entry : m_listing.entries) {
+            if (entry.name.starts_with('.'))
+                continue;
+            const bool usable = entry.kind == EntryKind::File || entry.kind == EntryKind::LinkToFile
+                || entry.kind == EntryKind::Directory;
+            if (!usable)
+                (entry.kind == EntryKind::Link ? m_links : m_special).push_back(entry.name);
+            else if (!addToGroup(entry))
+                m_ignored.push_back(entry.name);
+        }
+    }
+
+    bool addToGroup(const DirectoryEntry &entry)
+    {
+        const auto finished = finishedName(entry.name);
+        const auto name = parseStepName(finished.value_or(entry.name));
+        if (!name || (!name->withoutNumber.empty() && m_names.count(name->withoutNumber) > 0))
+            return false;
+        if (finished && m_names.count(*finished) > 0) {
+            note(Severity::Warning, "interrupted-save", entry.name,
+                 "an interrupted save beside the finished '" + *finished + "'; ignored");
+            return true;
+        }
+        const bool isDirectory = entry.kind == EntryKind::Directory;
+        Group &group = m_groups[{name->pattern, isDirectory}];
+        group.pattern = name->pattern;
+        group.word = name->word;
+        group.isDirectory = isDirectory;
+        group.entries.push_back({name->step, entry.name, isDirectory, !finished});
+        if (finished) {
+            note(Severity::Warning, "interrupted-save", entry.name,
+                 "its name says that the save was not finished");
+        }
+        return true;
+    }
+
+    /// The surest first; bare numbers only where several names agree.
+    std::vector<Group> ordered()
+    {
+        std::vector<Group> groups;
+        const bool isTrainer = m_names.count("trainer_state.json") > 0;
+        for (auto &[key, group] : m_groups) {
+            // In a Trainer's own checkpoint, global_step4/ and optimizer_0/ are parts of it.
+            const bool isPart = (isTrainer && group.word != StepWord::Checkpoint)
+                || (group.word == StepWord::Bare && group.entries.size() < 2);
+            if (!isPart) {
+                groups.push_back(std::move(group));
+                continue;
+            }
+            for (const SeriesEntry &entry : group.entries)
+                m_ignored.push_back(entry.name);
+        }
+        std::stable_sort(groups.begin(), groups.end(), [](const Group &left, const Group &right) {
+            if (left.word != right.word)
+                return left.word > right.word;
+            return left.entries.size() > right.entries.size();
+        });
+        return groups;
+    }
+
+    Look lookAt(const SeriesEntry &entry) const
+    {
+        return entry.isDirectory ? lookAtDirectory(entry) : lookAtFile(entry);
+    }
+
+    Look lookAtFile(const SeriesEntry &entry) const
+    {
+        const std::string shown = m_prefix + entry.name;
+        const auto file = FileSource::openBeneath(m_directory, entry.name, shown);
+        if (!file.ok())
+            return {{}, file.error().text};
+        if ((*file)->size() == 0)
+            return {{}, "is empty"};
+        const FormatGuess guess = probeFormat(**file);
+        if (guess.confidence == Confidence::No)
+            return {{}, "begins like no format that is opened"};
+        // A zip's directory is written last: without it the save was cut.
+        std::array<std::byte, 4> magic = {};
+        const bool isZip =
+            (*file)->read(0, magic).ok() && asText(magic) == std::string_view("PK\x03\x04", 4);
+        if (isZip && !ZipArchive::open(*file).ok())
+            return {std::string(guess.format), "its archive has no end, the save was cut"};
+        return {std::string(guess.format), {}};
+    }
+
+    Look lookAtDirectory(const SeriesEntry &entry) const
+    {
+        const std::string shown = m_prefix + entry.name + "/";
+        const auto contents = examineDirectory(m_directory / entry.name, shown, m_stop);
+        if (!contents.ok())
+            return {{}, contents.error().text};
+        Look look;
+        if (!contents->parts.empty())
+            look.format = contents->parts.front().format;
+        if (!contents->foreign.empty())
+            look.format = contents->foreign;
+        look.trouble = contents->interrupted;
+        const bool hasFolders =
+            std::any_of(contents->diagnostics.begin(), contents->diagnostics.end(),
+                        [](const Diagnostic &d) { return d.text.starts_with("folders"); });
+        if (look.format.empty() && contents->indexes.empty() && look.trouble.empty())
+            look.trouble = hasFolders ? "holds folders only" : "holds no file with tensors";
+        if (look.format.empty() && (hasFolders || !contents->indexes.empty()))
+            look.format = "directories";
+        return look;
+    }
+
+    /// Some entry of the group, the first, middle or last, must be something that can be opened.
+    bool isPlausible(const Group &group) const
+    {
+        const std::size_t count = group.entries.size();
+        for (const std::size_t i : {std::size_t(0), count / 2, count - 1}) {
+            if (!lookAt(group.entries[i]).format.empty())
+                return true;
+        }
+        return false;
+    }
+
+    /// step_4.pt beside step_000004.pt: the first complete one by name counts.
+    void removeRepeatedSteps()
+    {
+        auto &entries = m_plan.entries;
+        std::stable_sort(entries.begin(), entries.end(), [](const auto &left, const auto &right) {
+            if (left.step != right.step)
+                return left.step < right.step;
+            return left.complete > right.complete;
+        });
+        std::vector<SeriesEntry> kept;
+        for (SeriesEntry &entry : entries) {
+            if (kept.empty() || kept.back().step != entry.step) {
+                kept.push_back(std::move(entry));
+                continue;
+            }
+            note(Severity::Warning, "repeated-step", entry.name,
+                 "has the same step " + std::to_string(entry.step) + " as '" + kept.back().name
+                     + "', which was taken");
+        }
+        entries = std::move(kept);
+    }
+
+    void markIncomplete()
+    {
+        for (auto entry = m_plan.entries.rbegin(); entry != m_plan.entries.rend(); ++entry) {
+            if (!entry->complete || m_stop.stop_requested())
+                continue;
+            const Look look = lookAt(*entry);
+            if (look.trouble.empty() || look.trouble == "holds folders only") {
+                m_plan.format = look.format;
+                return;
+            }
+            entry->complete = false;
+            note(Severity::Warning, "incomplete", entry->name, look.trouble);
+        }
+    }
+
+    void describeOther(const Group &group)
+    {
+        std::vector<std::string> names;
+        for (const SeriesEntry &entry : group.entries)
+            names.push_back(entry.name);
+        note(Severity::Note, "ignored", {},
+             "the series is '" + m_plan.pattern + "', not a part of it: " + listNames(names));
+    }
+
+    void describeIgnored()
+    {
+        if (!m_links.empty())
+            note(Severity::Warning, "link", {},
+                 "symbolic links to directories or out of here are not followed: "
+                     + listNames(m_links));
+        if (!m_special.empty())
+            note(Severity::Warning, "special-file", {},
+                 "no regular files, not opened: " + listNames(m_special));
+        std::erase_if(m_ignored, [](const std::string &name) {
+            return name.ends_with(".jsonl") || name.ends_with(".ndjson") || name.ends_with(".csv");
+        });
+        if (!m_ignored.empty())
+            note(Severity::Note, "ignored", {},
+                 "the series is '" + m_plan.pattern
+                     + "', not a part of it: " + listNames(m_ignored));
+    }
+
+    const std::filesystem::path &m_directory;
+    const DirectoryListing &m_listing;
+    const std::string &m_prefix;
+    const std::stop_token &m_stop;
+    std::set<std::string, std::less<>> m_names;
+    std::map<std::pair<std::string, bool>, Group> m_groups;
+    std::vector<std::string> m_links, m_special, m_ignored;
+    SeriesPlan m_plan;
+};
+
+} // namespace
+
+std::optional<SeriesPlan> planSeries(const std::filesystem::path &directory,
+                                     const DirectoryListing &listing, const std::string &prefix,
+                                     const std::stop_token &stop)
+{
+    return SeriesPlanner(directory, listing, prefix, stop).plan();
+}
+
+} // namespace forkpoint

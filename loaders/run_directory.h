@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "loaders/loader.h"
+#include "loaders/platform_directory.h"
+#include "model/run.h"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace forkpoint {
+
+/// One step of a series before it is opened. `name` is relative to the directory that was listed.
+struct SeriesEntry
+{
+    Step step = 0;
+    std::string name;
+    bool isDirectory = false;
+    bool complete = true;
+};
+
+/// A directory as a series of checkpoints by step.
+struct SeriesPlan
+{
+    std::string pattern;              ///< "step_#.pt"
+    std::string format;               ///< of the newest complete step: "torch"; may be empty
+    std::vector<SeriesEntry> entries; ///< sorted by step
+    Diagnostics diagnostics;          ///< what was ignored and why
+};
+
+/// Finds the series in a listing, or nothing. Entries belong together when their names are equal
+/// but for the numbers (parseStepName) and they are of one kind. Of several such groups the surest
+/// word counts, then the number of entries; the others are named in diagnostics. An interrupted
+/// save, an empty file and a torn archive are listed as incomplete; only the newest steps are
+/// looked at for that, back to the first complete one.
+std::optional<SeriesPlan> planSeries(const std::filesystem::path &directory,
+                                     const DirectoryListing &listing, const std::string &prefix,
+                                     const std::stop_token &stop);
+
+} // namespace forkpoint
