@@ -87,7 +87,7 @@ QColor Theme::color(StepStatus status) const
     case StepStatus::Undecided: return unknown;
     case StepStatus::Pending: break;
     }
-    return border;
+    return muted;
 }
 
 QColor Theme::color(Outcome outcome) const

@@ -131,7 +131,11 @@ ThemeColor cellColor(const TensorRow &row, TensorColumn column)
     switch (column) {
     case TensorColumn::Sign: return colorOf(row.status);
     case TensorColumn::Differs:
-    case TensorColumn::MaxAbs: return ThemeColor::Difference;
+    case TensorColumn::MaxUlp:
+    case TensorColumn::MaxAbs:
+        if (!row.stats || row.stats->differentElements == 0)
+            return ThemeColor::Muted;
+        return column == TensorColumn::MaxUlp ? ThemeColor::Text : ThemeColor::Difference;
     case TensorColumn::Shape:
     case TensorColumn::DType:
     case TensorColumn::Class: return ThemeColor::Muted;
