@@ -237,11 +237,12 @@ void fillLikeSamples(FakeViewContext &context)
     for (Step at : {4, 8, 12})
         runs->steps.push_back({at, StepStatus::Different, step->counts.different, false, {}});
     runs->metrics.push_back({"loss", true, 12, std::nullopt, {}});
-    runs->verdict = {Outcome::Different,
-                     Strength::Bytes,
-                     {150, 150, 1'100'000, 1'100'000},
-                     "the bits of 38 of 50 tensors differ, proven on bytes",
-                     {}};
+    runs->verdict = {
+        Outcome::Different,
+        Strength::Bytes,
+        {150, 150, 1'100'000, 1'100'000},
+        "Different: the bits of 114 of 150 tensors differ (all bytes read; 150 of 150 tensors).",
+        {}};
     FirstDivergence first;
     first.step = 4;
     first.name = "model.layers.0.fc1.weight";

@@ -68,7 +68,7 @@ std::unique_ptr<QWidget> mainWindow(FakeViewContext &context)
     splitter->setHandleWidth(8);
     splitter->addWidget(new TensorList(&context));
     splitter->addWidget(new TensorDetail(&context));
-    splitter->setSizes({620, 640});
+    splitter->setSizes({560, 700});
     layout->addWidget(splitter, 1);
     layout->addWidget(new JobStatus(&context));
     return window;

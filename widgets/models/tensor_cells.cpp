@@ -102,6 +102,8 @@ QString toolTip(const TensorRow &row, TensorColumn column)
         text += tr("\nin A: ") + displayText(row.nameA);
     if (!row.nameB.empty() && row.nameB != row.name)
         text += tr("\nin B: ") + displayText(row.nameB);
+    text += u'\n' + dtypesText(row) + u' ' + shapesText(row) + QStringLiteral(", ")
+        + qs(toString(row.stateClass));
     if (!row.pairedReason.empty())
         text += tr("\npaired: ") + displayText(row.pairedReason);
     if (row.stats && column == TensorColumn::Differs) {

@@ -39,7 +39,7 @@ void DropTarget::setState(const SideState &state)
 
 QSize DropTarget::sizeHint() const
 {
-    return {360, fontMetrics().height() * 9};
+    return {360, fontMetrics().height() * 12};
 }
 
 void DropTarget::paintEvent(QPaintEvent *)
@@ -56,8 +56,8 @@ void DropTarget::paintEvent(QPaintEvent *)
     large.setPointSizeF(large.pointSizeF() * 2);
     painter.setFont(large);
     painter.setPen(theme.color(m_side));
-    const int top = QFontMetrics(large).height() + 24;
-    painter.drawText(QRect(0, 16, width(), top - 16), Qt::AlignCenter,
+    const int top = height() / 2 - 8;
+    painter.drawText(QRect(0, 8, width(), top - 8), Qt::AlignCenter,
                      m_side == Side::A ? QStringLiteral("A") : QStringLiteral("B"));
     painter.setFont(font());
     painter.setPen(m_failed ? theme.difference : theme.muted);

@@ -25,7 +25,7 @@ namespace {
 
 enum Column { IndexColumn, AColumn, BColumn, DifferenceColumn, UlpColumn, BitsColumn, Columns };
 
-constexpr int Margin = 8;
+constexpr int Margin = 6;
 constexpr int ScrollRange = 1 << 30; ///< of a scroll bar that stands for 64-bit rows
 
 QString indexText(Index index, const Shape &shape)
@@ -53,7 +53,7 @@ int valueCharacters(const DType &dtype)
     if (dtype.kind == ElementKind::Complex)
         return dtype.bits > 64 ? 48 : 32;
     if (dtype.kind == ElementKind::Float)
-        return dtype.bits > 32 ? 24 : 15;
+        return dtype.bits > 32 ? 24 : 14;
     return dtype.bits > 32 ? 21 : 12;
 }
 
@@ -603,9 +603,9 @@ void ElementView::paintRow(QPainter &painter, std::uint64_t row, int y,
         const int width = widths[std::size_t(column)];
         const int side = column == IndexColumn ? int(Qt::AlignLeft) : int(Qt::AlignRight);
         painter.setPen(colors[column]);
-        painter.drawText(QRect(x + Margin, y, width - (side == Qt::AlignLeft ? Margin : 2 * Margin),
-                               rowPixels()),
-                         side | int(Qt::AlignVCenter), cells[column]);
+        painter.drawText(
+            QRect(side == Qt::AlignLeft ? x + Margin : x, y, width - Margin, rowPixels()),
+            side | int(Qt::AlignVCenter), cells[column]);
         x += width;
     }
     paintBits(painter, QRect(x + Margin, y, widths[BitsColumn], rowPixels()), *known);

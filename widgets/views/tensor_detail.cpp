@@ -127,6 +127,7 @@ QWidget *TensorDetail::buildElementsPage()
     splitter->addWidget(lower);
     splitter->setStretchFactor(0, 2);
     splitter->setStretchFactor(1, 3);
+    splitter->setSizes({190, 280});
     return splitter;
 }
 

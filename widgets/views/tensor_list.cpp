@@ -387,6 +387,20 @@ void TensorList::paintEvent(QPaintEvent *)
     paintCard(this);
 }
 
+/// Type and class give way to names while there is little room; the header's menu brings them back.
+void TensorList::resizeEvent(QResizeEvent *event)
+{
+    QWidget::resizeEvent(event);
+    const int needed = 115 * fontMetrics().averageCharWidth();
+    const bool wide = width() >= needed;
+    if (event->oldSize().isValid() && wide == (event->oldSize().width() >= needed))
+        return;
+    for (QTreeView *view : {m_tableView, m_treeView}) {
+        view->setColumnHidden(int(TensorColumn::DType), !wide);
+        view->setColumnHidden(int(TensorColumn::Class), !wide);
+    }
+}
+
 void TensorList::keyPressEvent(QKeyEvent *event)
 {
     if (event->key() != Qt::Key_Escape) {

@@ -23,7 +23,10 @@ constexpr int MaximumValue = 60;
 QString sentence(const std::string &text)
 {
     QString result = displayText(text);
-    if (!result.isEmpty() && !result.endsWith(u'.'))
+    if (result.isEmpty())
+        return result;
+    result[0] = result[0].toUpper();
+    if (!result.endsWith(u'.'))
         result += u'.';
     return result;
 }
@@ -92,9 +95,16 @@ QString coverageText(const RunComparison &comparison)
 void addVerdict(Segments &segments, const RunComparison &comparison, const Theme &theme)
 {
     const Verdict &verdict = comparison.verdict;
-    segments.push_back({sign(verdict.outcome) + u' ' + describe(verdict.outcome) + u'.',
-                        theme.color(verdict.outcome), true});
-    segments.push_back({u' ' + sentence(verdict.sentence), theme.text, true});
+    // The sentence says the outcome first and its proof in brackets last.
+    const QString whole = sentence(verdict.sentence);
+    const qsizetype proof = whole.endsWith(QLatin1String(").")) ? whole.lastIndexOf(u'(') : -1;
+    QString statement = proof > 0 ? QString(whole.left(proof).trimmed() + u'.') : whole;
+    if (!statement.startsWith(describe(verdict.outcome)))
+        statement = describe(verdict.outcome) + QStringLiteral(": ") + statement;
+    segments.push_back({sign(verdict.outcome) + u' ', theme.color(verdict.outcome), true});
+    segments.push_back({statement, theme.text, true});
+    if (proof > 0)
+        segments.push_back({u' ' + whole.mid(proof), theme.muted});
     const QString reason = sentence(verdict.reason);
     if (!reason.isEmpty() && !displayText(verdict.sentence).contains(displayText(verdict.reason)))
         segments.push_back({u' ' + reason, theme.text});

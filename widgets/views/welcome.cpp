@@ -7,7 +7,7 @@
 
 #include <QHBoxLayout>
 #include <QLabel>
-#include <QPushButton>
+#include <QToolButton>
 #include <QVBoxLayout>
 
 namespace forkpoint {
@@ -36,14 +36,21 @@ QLabel *note(const QString &text)
     auto *label = new QLabel(text);
     label->setTextFormat(Qt::PlainText);
     label->setWordWrap(true);
+    label->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
     label->setForegroundRole(QPalette::PlaceholderText);
     return label;
 }
 
 /// A button that shows a path as it is: an ampersand is no shortcut.
-QString literal(QString text)
+QToolButton *makeButton(QString text)
 {
-    return text.replace(u'&', QLatin1String("&&"));
+    auto *button = new QToolButton;
+    button->setText(text.replace(u'&', QLatin1String("&&")));
+    button->setToolButtonStyle(Qt::ToolButtonTextOnly);
+    button->setFocusPolicy(Qt::StrongFocus);
+    button->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Fixed);
+    button->setMinimumHeight(button->fontMetrics().height() + 12);
+    return button;
 }
 
 } // namespace
@@ -73,6 +80,7 @@ Welcome::Welcome(ViewContext *context, QWidget *parent) : QWidget(parent), m_con
                 [this, side](const QString &path) { m_context->openSide(side, path); });
     }
     outer->addLayout(targets);
+    outer->addSpacing(8);
     auto *columns = new QHBoxLayout;
     columns->setSpacing(32);
     auto *samples = new QVBoxLayout, *recent = new QVBoxLayout;
@@ -117,11 +125,11 @@ void Welcome::fillRecent()
     for (const QString &pair : pairs) {
         const QString a = pair.section(u'\n', 0, 0), b = pair.section(u'\n', 1);
         const QString text = displayText(a) + QStringLiteral("   ⇄   ") + displayText(b);
-        auto *button = new QPushButton(literal(elidedMiddle(text, 80)));
+        auto *button = makeButton(elidedMiddle(text, 80));
         button->setToolTip(plainToolTip(text));
         button->setAccessibleName(tr("Open %1 and %2").arg(displayText(a), displayText(b)));
         m_recent->addWidget(button);
-        connect(button, &QPushButton::clicked, this, [this, a, b] { m_context->openPair(a, b); });
+        connect(button, &QToolButton::clicked, this, [this, a, b] { m_context->openPair(a, b); });
     }
     if (pairs.isEmpty())
         m_recent->addWidget(note(tr("Pairs that you open are remembered here.")));
@@ -132,11 +140,11 @@ void Welcome::fillSamples()
     clear(m_samples);
     const QList<SamplePair> samples = m_context->samples();
     for (const SamplePair &sample : samples) {
-        auto *button = new QPushButton(literal(displayText(sample.title)));
+        auto *button = makeButton(displayText(sample.title));
         button->setAccessibleDescription(displayText(sample.sentence));
         m_samples->addWidget(button);
         m_samples->addWidget(note(displayText(sample.sentence)));
-        connect(button, &QPushButton::clicked, this,
+        connect(button, &QToolButton::clicked, this,
                 [this, sample] { m_context->openPair(sample.pathA, sample.pathB); });
     }
     if (samples.isEmpty())
