@@ -371,16 +371,20 @@ void Session::Core::requestElements(std::uint64_t id, PairAddress pair, ElementQ
         m_listener.requestFailed(id, Error{ErrorCode::Usage, {}, {}, "needs both sides open"});
         return;
     }
+    // Answered at the end, so that a request that was dropped has no answer beside its failure.
+    const auto answer = std::make_shared<std::shared_ptr<const ElementPage>>();
     Job job;
     job.title = "Reading elements";
     job.tag = "elements";
     job.lane = Lane::Interactive;
     job.batch =
-        elementsBatch(inputs(), pair, query, [this, id](std::shared_ptr<const ElementPage> page) {
-            m_listener.elementsReady(id, std::move(page));
+        elementsBatch(inputs(), pair, query, [answer](std::shared_ptr<const ElementPage> page) {
+            *answer = std::move(page);
         });
-    job.ended = [this, id](JobEnd end, const Error *error) {
-        if (end != JobEnd::Finished)
+    job.ended = [this, id, answer](JobEnd end, const Error *error) {
+        if (end == JobEnd::Finished)
+            m_listener.elementsReady(id, *answer);
+        else
             m_listener.requestFailed(id, error ? *error : cancelled());
     };
     add(std::move(job), JobWatch::Kind::Minor);
@@ -392,16 +396,17 @@ void Session::Core::requestNext(std::uint64_t id, PairAddress pair, Index from, 
         m_listener.requestFailed(id, Error{ErrorCode::Usage, {}, {}, "needs both sides open"});
         return;
     }
+    const auto answer = std::make_shared<std::optional<Index>>();
     Job job;
     job.title = "Looking for the next difference";
     job.tag = "next";
     job.lane = Lane::Interactive;
-    job.batch =
-        nextDifferenceBatch(inputs(), pair, from, backward, [this, id](std::optional<Index> index) {
-            m_listener.nextDifferenceReady(id, index);
-        });
-    job.ended = [this, id](JobEnd end, const Error *error) {
-        if (end != JobEnd::Finished)
+    job.batch = nextDifferenceBatch(inputs(), pair, from, backward,
+                                    [answer](std::optional<Index> index) { *answer = index; });
+    job.ended = [this, id, answer](JobEnd end, const Error *error) {
+        if (end == JobEnd::Finished)
+            m_listener.nextDifferenceReady(id, *answer);
+        else
             m_listener.requestFailed(id, error ? *error : cancelled());
     };
     add(std::move(job), JobWatch::Kind::Minor);

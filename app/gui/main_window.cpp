@@ -257,7 +257,8 @@ void MainWindow::buildGoMenu()
     menu->addAction(m_strip->nextDifferenceAction());
     menu->addAction(m_strip->previousDifferenceAction());
     menu->addSeparator();
-    menu->addActions(m_detail->elementView()->actions());
+    menu->addAction(m_detail->elementView()->nextDifferenceAction());
+    menu->addAction(m_detail->elementView()->previousDifferenceAction());
 }
 
 void MainWindow::buildHelpMenu()
