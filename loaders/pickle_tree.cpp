@@ -24,6 +24,8 @@ constexpr std::size_t TreeKeys = 8'000'000;
 constexpr std::size_t RepeatedKeys = 1'000'000;
 /// Wrappers around one item (Parameter of a tensor of a device copy ...).
 constexpr int Wrappers = 16;
+/// Nodes of arguments that are printed as one text rather than listed.
+constexpr int PlainNodes = 48;
 
 struct Child
 {
@@ -99,7 +101,7 @@ private:
     void numpyArray(const NumpyArray &array, Children &children);
     StorageSlot slotOf(NodeId storage);
     bool nested(std::string bytes);
-    bool isPlain(NodeId node, int depth) const;
+    bool isPlain(NodeId node, int &left) const;
     std::string placeText(std::uint32_t place) const;
     std::string here() const { return m_path.toString(); }
     bool spend();
@@ -567,22 +569,20 @@ bool Tree::expandPython(NodeId node, Children &children, int wrappers)
 }
 
 /// Whether repr() of the node is a good, short and complete text.
-bool Tree::isPlain(NodeId node, int depth) const
+bool Tree::isPlain(NodeId node, int &left) const
 {
-    constexpr int Depth = 4;
-    constexpr std::size_t Items = 16;
+    if (--left < 0)
+        return false;
     const PickleKind kind = m_graph.kind(node);
     if (kind == PickleKind::Object) {
         const PickleObject &object = *m_graph.object(node);
-        if (object.more != NoNode || depth > Depth)
-            return false;
-        return isPlain(object.callee, depth + 1) && isPlain(object.arguments, depth + 1);
+        return object.more == NoNode && isPlain(object.callee, left)
+            && isPlain(object.arguments, left);
     }
     if (kind == PickleKind::Tuple || kind == PickleKind::List) {
         const auto items = m_graph.items(node);
-        return items.size() <= Items && depth <= Depth
-            && std::all_of(items.begin(), items.end(),
-                           [&](NodeId item) { return isPlain(item, depth + 1); });
+        return std::all_of(items.begin(), items.end(),
+                           [&](NodeId item) { return isPlain(item, left); });
     }
     return kind != PickleKind::Dict && kind != PickleKind::Set
         && kind != PickleKind::PersistentId;
@@ -597,8 +597,9 @@ void Tree::expandGeneric(NodeId node, Children &children)
     const PickleAdditions &more = m_graph.more(object);
     const std::span<const NodeId> arguments = m_graph.arguments(node);
     const std::size_t cap = m_printed > Printed ? 256 : 1u << 20;
-    const bool inText = object.how == PickleObject::How::Reduce && isPlain(object.arguments, 1)
-        && !arguments.empty();
+    int left = PlainNodes;
+    const bool inText = object.how == PickleObject::How::Reduce && !arguments.empty()
+        && isPlain(object.arguments, left);
     std::string text = printedPickle(m_graph, object.callee, cap);
     if (inText) {
         const std::string shown = printedPickle(m_graph, object.arguments, cap);
@@ -721,7 +722,11 @@ void Tree::emitTensor(TensorRef tensor)
 
 void Tree::strided(NodeId storage, const StridedDescription &description, std::string note)
 {
-    TensorRef tensor = stridedTensor(m_graph, slotOf(storage), description);
+    const StorageSlot slot = slotOf(storage);
+    TensorRef tensor = stridedTensor(m_graph, slot, description);
+    if (slot.leftOut)
+        return emitOpaque("tensor " + tensor.dtype.name + " " + tensor.shape.toString()
+                          + ", no data");
     if (!note.empty())
         tensor.note += (tensor.note.empty() ? "" : ", ") + note;
     emitTensor(std::move(tensor));

@@ -105,6 +105,9 @@ StorageSlot RecordTable::slot(const PickleGraph &graph, NodeId persistentId)
     slot.held = id.value().held;
     if (slot.problem)
         return slot;
+    slot.leftOut = m_mayBeEmpty && slot.length == 0 && id.value().bytes > 0;
+    if (slot.leftOut)
+        return slot;
     if (id.value().bytes > slot.length) {
         slot.problem = Error{ErrorCode::Mismatch, {}, {},
                              "its storage should have " + std::to_string(id.value().bytes)

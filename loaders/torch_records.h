@@ -43,9 +43,12 @@ private:
 class RecordTable final : public StorageTable
 {
 public:
-    RecordTable(TorchRecords &records, std::string folder, const TreeContext &context)
+    /// `mayBeEmpty`: records of no bytes stand for storages that the writer left out.
+    RecordTable(TorchRecords &records, std::string folder, bool mayBeEmpty,
+                const TreeContext &context)
         : m_records(records),
           m_folder(std::move(folder)),
+          m_mayBeEmpty(mayBeEmpty),
           m_context(context)
     {
     }
@@ -54,6 +57,7 @@ public:
 private:
     TorchRecords &m_records;
     std::string m_folder;
+    bool m_mayBeEmpty;
     const TreeContext &m_context;
     std::unordered_map<std::string, bool> m_saidLonger;
 };

@@ -39,6 +39,8 @@ struct StorageSlot
     std::uint64_t offset = 0, length = 0;
     ByteOrder order = ByteOrder::Little;
     std::uint64_t identity = NoStorage;
+    /// The writer left the bytes out (traced inputs of TorchScript): nothing is lost.
+    bool leftOut = false;
     std::optional<Error> problem;
 };
 

@@ -86,6 +86,12 @@ void tellOddities(const TorchRecords &records, const TreeContext &context)
             diagnostic.file = context.file;
         context.builder.addDiagnostic(std::move(diagnostic));
     }
+    const std::string &first = records.archive().entries().front().name;
+    if (records.directory() != first.substr(0, first.find('/') + 1))
+        context.builder.addDiagnostic({Severity::Warning, "malformed", context.file, {},
+                                       "the archive lies in '"
+                                           + escapeInvalidUtf8(records.directory())
+                                           + "', not in the directory of the first record"});
     std::size_t outside = 0;
     for (const ZipEntry &entry : records.archive().entries())
         outside += entry.name.starts_with(records.directory()) ? 0 : 1;
@@ -112,7 +118,7 @@ Status listRecord(TorchRecords &records, const std::string &record, const std::s
                                        "record '" + record + "'",
                                        std::to_string(input->size() - graph.end)
                                            + " bytes behind the end of the pickle"});
-    RecordTable table(records, folder, context);
+    RecordTable table(records, folder, folder == "traced_inputs/", context);
     return listPickle(graph, &table, context);
 }
 
@@ -172,6 +178,8 @@ bool isZip(ByteView head)
 Status listTorchZip(const std::shared_ptr<const ByteSource> &source, const TreeContext &context)
 {
     FP_TRY(ZipArchive archive, ZipArchive::open(source));
+    if (archive.entries().empty())
+        return Error{ErrorCode::Malformed, {}, {}, "the archive has no records"};
     std::string directory = directoryOf(archive);
     TorchRecords records(std::move(archive), std::move(directory), context);
     tellOddities(records, context);
