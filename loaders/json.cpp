@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loaders/json.h"
+
+#include "loaders/limits.h"
+#include "model/key_path.h"
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+
+#include <nlohmann/json.hpp>
+
+namespace forkpoint {
+
+namespace {
+
+/// Walks over the text and lets the builder know where the parser is.
+class TrackedIterator
+{
+public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = char;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const char *;
+    using reference = const char &;
+
+    TrackedIterator(const char *position, const char **reached)
+        : m_position(position),
+          m_reached(reached)
+    {
+    }
+
+    reference operator*() const { return *m_position; }
+    TrackedIterator &operator++()
+    {
+        *m_reached = ++m_position;
+        return *this;
+    }
+    TrackedIterator operator++(int)
+    {
+        TrackedIterator before = *this;
+        ++*this;
+        return before;
+    }
+    bool operator==(const TrackedIterator &other) const { return m_position == other.m_position; }
+    bool operator!=(const TrackedIterator &other) const { return m_position != other.m_position; }
+
+private:
+    const char *m_position;
+    const char **m_reached;
+};
+
+Error malformed(std::size_t position, std::string text, ErrorCode code = ErrorCode::Malformed)
+{
+    return {code, {}, "byte " + std::to_string(position), std::move(text)};
+}
+
+/// nlohmann's words without its own prefix: "unexpected '}'; expected string literal".
+std::string reasonOf(const char *words)
+{
+    std::string text = words;
+    if (const std::size_t dash = text.rfind(" - "); dash != std::string::npos)
+        text = text.substr(dash + 3);
+    return escapeInvalidUtf8("must be JSON: " + text);
+}
+
+} // namespace
+
+/// Receives nlohmann's events; false stops the parser.
+class JsonBuilder
+{
+public:
+    explicit JsonBuilder(std::string_view text) : m_text(text), m_reached(text.data()) {}
+
+    using number_integer_t = std::int64_t;
+    using number_unsigned_t = std::uint64_t;
+    using number_float_t = double;
+    using string_t = std::string;
+    using binary_t = nlohmann::json::binary_t;
+
+    bool null() { return add(JsonValue::Kind::Null, 0); }
+    bool boolean(bool value) { return add(JsonValue::Kind::Bool, value ? 1 : 0); }
+    bool number_integer(std::int64_t value)
+    {
+        return add(JsonValue::Kind::Negative, std::uint64_t(value));
+    }
+    bool number_unsigned(std::uint64_t value) { return add(JsonValue::Kind::Unsigned, value); }
+    bool number_float(double value, const std::string &digits)
+    {
+        if (digits.find_first_of(".eE") == std::string::npos)
+            return addText(JsonValue::Kind::Digits, digits);
+        return add(JsonValue::Kind::Real, std::bit_cast<std::uint64_t>(value));
+    }
+    bool string(std::string &text) { return addText(JsonValue::Kind::Text, text); }
+    bool binary(binary_t &) { return false; }
+    bool start_object(std::size_t) { return open(JsonValue::Kind::Object); }
+    bool start_array(std::size_t) { return open(JsonValue::Kind::Array); }
+    bool end_array() { return close(); }
+    bool end_object()
+    {
+        const std::uint32_t object = m_open.back();
+        std::vector<std::string_view> keys;
+        for (const JsonValue &member : JsonValue(&m_document, object).children())
+            keys.push_back(member.key());
+        std::sort(keys.begin(), keys.end());
+        const auto twice = std::adjacent_find(keys.begin(), keys.end());
+        if (twice == keys.end())
+            return close();
+        return fail("an object has the key '" + escapeInvalidUtf8(*twice) + "' twice");
+    }
+    bool key(std::string &text)
+    {
+        m_keyBegin = std::uint32_t(m_document.m_texts.size());
+        m_keyLength = std::uint32_t(text.size());
+        m_document.m_texts += text;
+        return true;
+    }
+    bool parse_error(std::size_t position, const std::string &,
+                     const nlohmann::detail::exception &e)
+    {
+        m_error = malformed(position == 0 ? reached() : position - 1, reasonOf(e.what()));
+        return false;
+    }
+
+    Result<JsonDocument> build()
+    {
+        const char *const end = m_text.data() + m_text.size();
+        const bool parsed = nlohmann::json::sax_parse(TrackedIterator(m_text.data(), &m_reached),
+                                                      TrackedIterator(end, &m_reached), this);
+        if (m_error)
+            return std::move(*m_error);
+        if (!parsed || m_document.m_nodes.empty())
+            return malformed(reached(), "must be JSON");
+        return std::move(m_document);
+    }
+
+private:
+    std::size_t reached() const { return std::size_t(m_reached - m_text.data()); }
+
+    bool fail(std::string text, ErrorCode code = ErrorCode::Malformed)
+    {
+        m_error = malformed(reached(), std::move(text), code);
+        return false;
+    }
+
+    bool add(JsonValue::Kind kind, std::uint64_t value, std::size_t length = 0)
+    {
+        auto &nodes = m_document.m_nodes;
+        if (!m_open.empty())
+            ++nodes[m_open.back()].length;
+        JsonDocument::Node node;
+        node.kind = kind;
+        node.value = value;
+        node.length = std::uint32_t(length);
+        node.next = std::uint32_t(nodes.size() + 1);
+        node.keyBegin = std::exchange(m_keyBegin, 0);
+        node.keyLength = std::exchange(m_keyLength, 0);
+        nodes.push_back(node);
+        return true;
+    }
+
+    bool addText(JsonValue::Kind kind, const std::string &text)
+    {
+        add(kind, m_document.m_texts.size(), text.size());
+        m_document.m_texts += text;
+        return true;
+    }
+
+    bool open(JsonValue::Kind kind)
+    {
+        if (m_open.size() >= limits::JsonDepth) {
+            return fail("may have at most " + std::to_string(limits::JsonDepth) + " levels",
+                        ErrorCode::Limit);
+        }
+        add(kind, 0);
+        m_open.push_back(std::uint32_t(m_document.m_nodes.size() - 1));
+        return true;
+    }
+
+    bool close()
+    {
+        m_document.m_nodes[m_open.back()].next = std::uint32_t(m_document.m_nodes.size());
+        m_open.pop_back();
+        return true;
+    }
+
+    std::string_view m_text;
+    const char *m_reached;
+    JsonDocument m_document;
+    std::vector<std::uint32_t> m_open;
+    std::uint32_t m_keyBegin = 0;
+    std::uint32_t m_keyLength = 0;
+    std::optional<Error> m_error;
+};
+
+Result<JsonDocument> JsonDocument::parse(std::string_view text)
+{
+    if (text.size() > limits::JsonBytes) {
+        return malformed(0,
+                         "may have at most " + std::to_string(limits::JsonBytes) + " bytes, has "
+                             + std::to_string(text.size()),
+                         ErrorCode::Limit);
+    }
+    // The parser would take a NUL for the end, and would skip a byte order mark.
+    if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
+        return malformed(nul, "must be JSON, has a NUL");
+    if (text.starts_with("\xEF\xBB\xBF"))
+        return malformed(0, "must be JSON, begins with a byte order mark");
+    return JsonBuilder(text).build();
+}
+
+JsonValue::Kind JsonValue::kind() const
+{
+    return m_document->m_nodes[m_node].kind;
+}
+
+std::string_view JsonValue::kindName() const
+{
+    switch (kind()) {
+    case Kind::Null: return "null";
+    case Kind::Bool: return "a bool";
+    case Kind::Unsigned: return "an integer";
+    case Kind::Negative: return "a negative integer";
+    case Kind::Digits: return "an integer beyond 64 bits";
+    case Kind::Real: return "a float";
+    case Kind::Text: return "text";
+    case Kind::Array: return "a list";
+    case Kind::Object: return "an object";
+    }
+    return "something else";
+}
+
+std::optional<bool> JsonValue::boolean() const
+{
+    if (kind() != Kind::Bool)
+        return std::nullopt;
+    return m_document->m_nodes[m_node].value != 0;
+}
+
+std::optional<std::uint64_t> JsonValue::unsignedInteger() const
+{
+    if (kind() != Kind::Unsigned)
+        return std::nullopt;
+    return m_document->m_nodes[m_node].value;
+}
+
+std::optional<std::int64_t> JsonValue::negative() const
+{
+    if (kind() != Kind::Negative)
+        return std::nullopt;
+    return std::int64_t(m_document->m_nodes[m_node].value);
+}
+
+std::optional<double> JsonValue::real() const
+{
+    if (kind() != Kind::Real)
+        return std::nullopt;
+    return std::bit_cast<double>(m_document->m_nodes[m_node].value);
+}
+
+std::optional<std::string_view> JsonValue::text() const
+{
+    if (kind() != Kind::Text && kind() != Kind::Digits)
+        return std::nullopt;
+    const auto &node = m_document->m_nodes[m_node];
+    return std::string_view(m_document->m_texts).substr(std::size_t(node.value), node.length);
+}
+
+std::string_view JsonValue::key() const
+{
+    const auto &node = m_document->m_nodes[m_node];
+    return std::string_view(m_document->m_texts).substr(node.keyBegin, node.keyLength);
+}
+
+std::vector<JsonValue> JsonValue::children() const
+{
+    std::vector<JsonValue> result;
+    result.reserve(childCount());
+    std::uint32_t child = m_node + 1;
+    for (std::size_t i = 0; i < childCount(); ++i) {
+        result.push_back(JsonValue(m_document, child));
+        child = m_document->m_nodes[child].next;
+    }
+    return result;
+}
+
+std::size_t JsonValue::childCount() const
+{
+    return isArray() || isObject() ? m_document->m_nodes[m_node].length : 0;
+}
+
+std::optional<JsonValue> JsonValue::find(std::string_view key) const
+{
+    for (const JsonValue &member : children()) {
+        if (member.key() == key)
+            return member;
+    }
+    return std::nullopt;
+}
+
+} // namespace forkpoint

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/result.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace forkpoint {
+
+class JsonDocument;
+
+/// A value of a parsed document; cheap to copy, valid as long as its document.
+class JsonValue
+{
+public:
+    enum class Kind : std::uint8_t {
+        Null,
+        Bool,
+        Unsigned, ///< an integer from 0 to 2^64 - 1
+        Negative, ///< an integer from -2^63 to -1
+        Digits,   ///< an integer beyond 64 bits, as text
+        Real,
+        Text,
+        Array,
+        Object,
+    };
+
+    Kind kind() const;
+    bool isObject() const { return kind() == Kind::Object; }
+    bool isArray() const { return kind() == Kind::Array; }
+    std::string_view kindName() const; ///< "a number", "text", "an object", for errors
+
+    std::optional<bool> boolean() const;
+    std::optional<std::uint64_t> unsignedInteger() const;
+    std::optional<std::int64_t> negative() const;
+    std::optional<double> real() const;
+    std::optional<std::string_view> text() const; ///< Text and Digits
+    std::string_view key() const;                 ///< of a member of an object
+
+    /// Members of an object or elements of an array, in the order of the file.
+    std::vector<JsonValue> children() const;
+    std::size_t childCount() const;
+    std::optional<JsonValue> find(std::string_view key) const; ///< linear
+
+private:
+    friend class JsonBuilder;
+    friend class JsonDocument;
+    JsonValue(const JsonDocument *document, std::uint32_t node) : m_document(document), m_node(node)
+    {
+    }
+
+    const JsonDocument *m_document;
+    std::uint32_t m_node;
+};
+
+/// A strictly parsed JSON text (RFC 8259): UTF-8 without overlong forms or lone surrogates, no BOM,
+/// no NUL, no comments, nothing behind the value but white space, no key twice in an object, at
+/// most JsonDepth levels. Integers are kept exact. 32 bytes a value, so that the header of 10^6
+/// tensors fits. Errors carry the byte.
+class JsonDocument
+{
+public:
+    static Result<JsonDocument> parse(std::string_view text);
+
+    JsonValue root() const { return {this, 0}; }
+
+private:
+    friend class JsonValue;
+    friend class JsonBuilder;
+
+    struct Node
+    {
+        std::uint64_t value = 0;  ///< the number, its bits, or where its text begins
+        std::uint32_t length = 0; ///< of a text; children of an array or object
+        std::uint32_t next = 0;   ///< the node behind this one and all below it
+        std::uint32_t keyBegin = 0;
+        std::uint32_t keyLength = 0;
+        JsonValue::Kind kind = JsonValue::Kind::Null;
+    };
+
+    std::vector<Node> m_nodes; ///< depth first
+    std::string m_texts;
+};
+
+} // namespace forkpoint
