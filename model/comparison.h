@@ -77,6 +77,7 @@ struct CompareOptions
     bool verdictOnly = false;  ///< a differing leaf may end a tensor
     bool full = false;         ///< statistics of identical pairs too, histograms in the report
     bool fingerprints = true;  ///< compute both fingerprints on the way
+    bool measure = true;       ///< statistics of the pairs that differ
 };
 
 /// Two checkpoints, compared. A result in progress has `finished` false and a verdict that says so.
@@ -86,6 +87,7 @@ struct CheckpointComparison
     std::vector<ValueRow> values;   ///< sorted by name
     StatusCounts counts;            ///< of the tensors
     std::map<StateClass, ClassSummary> byClass;
+    VerdictFacts facts; ///< what the verdict was decided from
     Verdict verdict;
     std::vector<Finding> findings;
     Diagnostics diagnostics; ///< of both sides and of the comparison itself

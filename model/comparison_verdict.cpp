@@ -89,7 +89,8 @@ void summarise(CheckpointComparison &comparison, const ComparisonContext &contex
         comparison.byClass[row.stateClass].counts.count(row.status);
     for (auto &[stateClass, summary] : comparison.byClass)
         summary.outcome = decide(gatherFacts(comparison, context, stateClass)).outcome;
-    comparison.verdict = decide(gatherFacts(comparison, context));
+    comparison.facts = gatherFacts(comparison, context);
+    comparison.verdict = decide(comparison.facts);
 }
 
 } // namespace forkpoint

@@ -3,22 +3,12 @@
 
 #include "model/checkpoint_comparer.h"
 #include "model/run_comparison.h"
+#include "model/step_plan.h"
 
 #include <memory>
 #include <stop_token>
 
 namespace forkpoint {
-
-/// Which steps of two series to compare.
-struct StepSelection
-{
-    struct Pair
-    {
-        Step a = 0, b = 0;
-    };
-    std::optional<Pair> only;                   ///< --step N[:M]
-    std::optional<std::pair<Step, Step>> range; ///< --steps FROM:TO, inclusive
-};
 
 /// Compares two runs: every common step in order, the first differing one (or the last) in full.
 /// Between calls of advance() its owner may look at other requests.

@@ -22,8 +22,7 @@ struct StepMark
     Step step = 0;
     StepStatus status = StepStatus::Pending;
     std::uint64_t different = 0; ///< tensors and values of state that differ
-    bool withinTolerance = false;
-    std::string reason; ///< with Undecided
+    std::string reason;          ///< with Undecided
 };
 
 /// Where two runs part, with what proves it.
@@ -71,6 +70,9 @@ struct RunComparison
 /// else in causal order of the classes (data, rng, scheduler, counter, scaler, optimizer, weights,
 /// unknown), then by name. Nothing if no state item differs.
 std::optional<FirstDivergence> firstDivergenceIn(const CheckpointComparison &comparison);
+
+/// One sentence on where two runs part and what proves it.
+std::string divergenceSentence(const FirstDivergence &divergence, bool series);
 
 /// Compares the metrics that both runs logged under one name at common steps.
 std::vector<MetricComparison> compareMetrics(const std::vector<MetricSeries> &a,

@@ -119,6 +119,32 @@ bool provesEquality(Strength strength)
     return strength >= Strength::Xxh3Index;
 }
 
+void merge(VerdictFacts &into, const VerdictFacts &part)
+{
+    into.refused |= part.refused;
+    if (into.refusedReason.empty())
+        into.refusedReason = part.refusedReason;
+    into.bitsDiffer |= part.bitsDiffer;
+    into.shapeOrDtypeDiffers |= part.shapeOrDtypeDiffers;
+    into.oneSidedComplete |= part.oneSidedComplete;
+    into.noNameInCommon |= part.noNameInCommon;
+    into.unreadable |= part.unreadable;
+    into.ambiguous |= part.ambiguous;
+    into.notComparable |= part.notComparable;
+    into.oneSidedIncomplete |= part.oneSidedIncomplete;
+    into.hole |= part.hole;
+    into.nothingInScope |= part.nothingInScope;
+    into.partial |= part.partial;
+    into.toleranceAsked |= part.toleranceAsked;
+    into.differsWithinTolerance |= part.differsWithinTolerance;
+    if (into.strength == Strength::None || part.strength < into.strength)
+        into.strength = part.strength;
+    into.coverage.tensorsCompared += part.coverage.tensorsCompared;
+    into.coverage.tensorsTotal += part.coverage.tensorsTotal;
+    into.coverage.bytesCompared += part.coverage.bytesCompared;
+    into.coverage.bytesTotal += part.coverage.bytesTotal;
+}
+
 Verdict decide(const VerdictFacts &facts)
 {
     Verdict verdict;

@@ -63,6 +63,9 @@ struct VerdictFacts
     Coverage coverage;
 };
 
+/// The facts of two parts of one question taken together; the weaker strength counts.
+void merge(VerdictFacts &into, const VerdictFacts &part);
+
 struct Verdict
 {
     Outcome outcome = Outcome::NotCompared;

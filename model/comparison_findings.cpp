@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/comparison_findings.h"
+
+#include "model/element.h"
+#include "model/format.h"
+
+#include <algorithm>
+#include <map>
+
+namespace forkpoint {
+
+namespace {
+
+void addRecipe(const CheckpointComparison &comparison, std::vector<Finding> &findings)
+{
+    Finding finding{"recipe-differs", Certainty::Is, Severity::Warning, {}, {}};
+    std::string firsts;
+    for (const ValueRow &row : comparison.values) {
+        if (row.stateClass != StateClass::Recipe || row.status == ItemStatus::Identical)
+            continue;
+        finding.where.push_back(row.name);
+        if (finding.where.size() > 3)
+            continue;
+        firsts += firsts.empty() ? "" : "; ";
+        firsts += row.name + " " + (row.valueA ? row.valueA->toDisplay() : "absent") + " -> "
+            + (row.valueB ? row.valueB->toDisplay() : "absent");
+    }
+    if (finding.where.empty())
+        return;
+    finding.text = counted(finding.where.size(), "recipe difference", "recipe differences") + ": "
+        + firsts + (finding.where.size() > 3 ? "; ..." : "");
+    findings.push_back(std::move(finding));
+}
+
+void addPairing(const CheckpointComparison &comparison, const Pairing &pairing,
+                std::vector<Finding> &findings)
+{
+    if (!pairing.affixA.empty() || !pairing.affixB.empty()) {
+        const bool onA = !pairing.affixA.empty();
+        findings.push_back({"names-differ-by-prefix",
+                            Certainty::Is,
+                            Severity::Note,
+                            std::string(onA ? "A" : "B") + "'s names carry the prefix '"
+                                + (onA ? pairing.affixA : pairing.affixB)
+                                + "', which the other side's lack",
+                            {}});
+    }
+    Finding joined{"paired-by-content", Certainty::Is, Severity::Note, {}, {}};
+    for (const TensorRow &row : comparison.tensors) {
+        if (row.pairedBy == PairedBy::Content)
+            joined.where.push_back(row.name);
+    }
+    if (joined.where.empty())
+        return;
+    joined.text = counted(joined.where.size(), "tensor has", "tensors have")
+        + " another name on the other side and was found there by dtype, shape and bytes";
+    findings.push_back(std::move(joined));
+}
+
+/// A tensor on one side only may still be there under another name: a tied head stored twice.
+void addStoredTwice(const CheckpointComparison &comparison, std::vector<Finding> &findings)
+{
+    std::map<Digest128, const TensorRow *> ofA, ofB;
+    for (const TensorRow &row : comparison.tensors) {
+        if (row.fingerprintA && row.a && row.elements > 1)
+            ofA.emplace(row.fingerprintA->tensor, &row);
+        if (row.fingerprintB && row.b && row.elements > 1)
+            ofB.emplace(row.fingerprintB->tensor, &row);
+    }
+    for (const TensorRow &row : comparison.tensors) {
+        const bool onlyA = row.status == ItemStatus::OnlyInA && row.fingerprintA;
+        const bool onlyB = row.status == ItemStatus::OnlyInB && row.fingerprintB;
+        if ((!onlyA && !onlyB) || row.elements <= 1)
+            continue;
+        const auto &others = onlyA ? ofB : ofA;
+        const auto found = others.find((onlyA ? row.fingerprintA : row.fingerprintB)->tensor);
+        if (found == others.end())
+            continue;
+        findings.push_back({"same-bytes-as",
+                            Certainty::Is,
+                            Severity::Note,
+                            row.name + " is only in " + (onlyA ? "A" : "B")
+                                + "; its dtype, shape and bytes equal " + found->second->name
+                                + " of " + (onlyA ? "B" : "A"),
+                            {row.name, found->second->name}});
+    }
+}
+
+/// Whether the narrower side of a row is the wider one rounded to nearest, ties to even.
+bool isRounded(const TensorRow &row, const TensorSource &a, const TensorSource &b)
+{
+    const bool wideIsA = row.comparedAs == row.dtypeA.name;
+    const TensorSource &wide = wideIsA ? a : b, &narrow = wideIsA ? b : a;
+    const TensorIndex wideIndex = wideIsA ? *row.a : *row.b;
+    const TensorIndex narrowIndex = wideIsA ? *row.b : *row.a;
+    const DType &wideType = wideIsA ? row.dtypeA : row.dtypeB;
+    const DType &narrowType = wideIsA ? row.dtypeB : row.dtypeA;
+    constexpr Index Piece = 1u << 18;
+    std::vector<std::byte> wideData, narrowData;
+    for (Index first = 0; first < row.elements; first += Piece) {
+        const Index count = std::min(Piece, row.elements - first);
+        wideData.resize(std::size_t(count * wideType.bits / 8));
+        narrowData.resize(std::size_t(count * narrowType.bits / 8));
+        if (!wide.read(wideIndex, first * wideType.bits / 8, wideData)
+            || !narrow.read(narrowIndex, first * narrowType.bits / 8, narrowData))
+            return false;
+        if (!roundsTo(wideType, narrowType, wideData, narrowData))
+            return false;
+    }
+    return row.elements > 0;
+}
+
+void addRounded(const CheckpointComparison &comparison, const TensorSource &a,
+                const TensorSource &b, std::vector<Finding> &findings)
+{
+    std::map<std::string, Finding> byDirection;
+    for (const TensorRow &row : comparison.tensors) {
+        const bool mixed = row.stats && !row.comparedAs.empty() && row.dtypeA.isFloating()
+            && row.dtypeB.isFloating() && row.dtypeA.bits % 8 == 0 && row.dtypeB.bits % 8 == 0
+            && row.dtypeA.bits != row.dtypeB.bits;
+        if (!mixed || !isRounded(row, a, b))
+            continue;
+        const bool wideIsA = row.comparedAs == row.dtypeA.name;
+        const std::string narrow = wideIsA ? row.dtypeB.name : row.dtypeA.name;
+        Finding &finding =
+            byDirection[(wideIsA ? "B equals A rounded to " : "A equals B rounded to ") + narrow
+                        + ", ties to even"];
+        finding.where.push_back(row.name);
+    }
+    for (auto &[text, finding] : byDirection) {
+        finding.id = "rounded-to-narrower";
+        finding.certainty = Certainty::Is;
+        finding.severity = Severity::Note;
+        finding.text = text + ", in " + counted(finding.where.size(), "tensor", "tensors");
+        findings.push_back(std::move(finding));
+    }
+}
+
+} // namespace
+
+std::vector<Finding> comparisonFindings(const CheckpointComparison &comparison,
+                                        const TensorSource &a, const TensorSource &b,
+                                        const Pairing &pairing)
+{
+    std::vector<Finding> findings;
+    addRecipe(comparison, findings);
+    addPairing(comparison, pairing, findings);
+    addStoredTwice(comparison, findings);
+    addRounded(comparison, a, b, findings);
+    for (const auto &[side, source] : {std::pair{"A", &a}, std::pair{"B", &b}}) {
+        for (Finding finding : source->catalog().findings) {
+            finding.where.insert(finding.where.begin(), side);
+            findings.push_back(std::move(finding));
+        }
+    }
+    std::stable_sort(findings.begin(), findings.end(), [](const Finding &l, const Finding &r) {
+        return std::pair(-int(l.severity), l.id) < std::pair(-int(r.severity), r.id);
+    });
+    return findings;
+}
+
+} // namespace forkpoint

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/content_join.h"
+
+#include <map>
+
+namespace forkpoint {
+
+namespace {
+
+constexpr Index FewestElements = 16;
+
+struct Group
+{
+    std::vector<std::size_t> onlyA, onlyB; ///< row numbers
+};
+
+std::map<Digest128, Group> unpairedByContent(const std::vector<TensorRow> &rows)
+{
+    std::map<Digest128, Group> groups;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const TensorRow &row = rows[i];
+        if (row.elements < FewestElements)
+            continue;
+        if (row.status == ItemStatus::OnlyInA && row.fingerprintA)
+            groups[row.fingerprintA->tensor].onlyA.push_back(i);
+        if (row.status == ItemStatus::OnlyInB && row.fingerprintB)
+            groups[row.fingerprintB->tensor].onlyB.push_back(i);
+    }
+    return groups;
+}
+
+} // namespace
+
+JoinedRows joinByContent(std::vector<TensorRow> &rows, const Catalog &a, const Catalog &b)
+{
+    JoinedRows joined;
+    std::vector<bool> gone(rows.size(), false);
+    for (const auto &[digest, group] : unpairedByContent(rows)) {
+        if (group.onlyA.size() != 1 || group.onlyB.size() != 1)
+            continue;
+        TensorRow &row = rows[group.onlyA.front()];
+        const TensorRow &other = rows[group.onlyB.front()];
+        row.b = other.b;
+        row.nameB = b.tensors[*other.b].name;
+        row.dtypeB = other.dtypeB;
+        row.shapeB = other.shapeB;
+        row.fingerprintB = other.fingerprintB;
+        row.bytes += other.bytes;
+        row.pairedBy = PairedBy::Content;
+        row.pairedReason = "'" + a.tensors[*row.a].name + "' and '" + row.nameB
+            + "' have the same dtype, shape and bytes, and no other tensor has them";
+        row.status = ItemStatus::Identical;
+        row.valueEqual = true;
+        gone[group.onlyB.front()] = true;
+        ++joined.pairs;
+    }
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (gone[i])
+            continue;
+        if (kept != i)
+            rows[kept] = std::move(rows[i]);
+        ++kept;
+    }
+    rows.resize(kept);
+    return joined;
+}
+
+} // namespace forkpoint

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/diagnostic.h"
+#include "model/finding.h"
+#include "model/json_writer.h"
+#include "model/key_path.h"
+#include "model/shape.h"
+#include "model/value.h"
+
+#include <string_view>
+
+namespace forkpoint {
+
+// Pieces that every JSON document of the command line has in common.
+
+void writeShape(JsonWriter &json, const Shape &shape);
+/// A list of keys with their types: text, number, or {"python": "(2, 'x')"}.
+void writePath(JsonWriter &json, const KeyPath &path);
+/// The member `key` with the plain value; where the content is a digest, "count" and "sha256"
+/// (with `suffix`) instead.
+void writeValue(JsonWriter &json, const Value &value, std::string_view key,
+                std::string_view suffix);
+/// The members "findings" and "diagnostics".
+void writeFindings(JsonWriter &json, const std::vector<Finding> &findings);
+void writeDiagnostics(JsonWriter &json, const Diagnostics &diagnostics);
+
+} // namespace forkpoint

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/run_comparer.h"
+
+#include "model/format.h"
+
+#include <algorithm>
+
+namespace forkpoint {
+
+struct RunComparer::State
+{
+    std::shared_ptr<const Run> a, b;
+    CompareOptions options;
+    const ComputeBackend &backend;
+    Executor &executor;
+
+    StepPlan plan;
+    std::size_t next = 0; ///< into plan.steps
+    std::unique_ptr<CheckpointComparer> comparer;
+    VerdictFacts facts; ///< of the steps that are done
+    RunComparison result;
+    std::uint64_t bytesOfDoneSteps = 0;
+
+    State(std::shared_ptr<const Run> runA, std::shared_ptr<const Run> runB,
+          CompareOptions compareOptions, const ComputeBackend &computeBackend,
+          Executor &workExecutor)
+        : a(std::move(runA)),
+          b(std::move(runB)),
+          options(std::move(compareOptions)),
+          backend(computeBackend),
+          executor(workExecutor)
+    {
+    }
+
+    void prepare(const StepSelection &selection);
+    bool series() const { return result.seriesA && result.seriesB; }
+    void skipOneSided();
+    void openStep(std::stop_token stop);
+    void failStep(const Error &error);
+    void takeStep(CheckpointComparison comparison);
+    void finish();
+    void describeDivergence();
+    void addMetricFindings();
+    StepMark *markOf(std::optional<Step> step);
+};
+
+void RunComparer::State::prepare(const StepSelection &selection)
+{
+    result.pathA = a->path();
+    result.pathB = b->path();
+    result.formatA = a->format();
+    result.formatB = b->format();
+    plan = planSteps(*a, *b, selection);
+    facts.toleranceAsked = options.tolerance.asked();
+    if (!plan.refusal.empty()) {
+        facts.refused = true;
+        facts.refusedReason = plan.refusal;
+        return;
+    }
+    result.seriesA = result.seriesB = plan.steps.size() > 1 || (a->isSeries() && b->isSeries());
+    for (const PlannedStep &step : plan.steps) {
+        if (!series() || !step.step)
+            continue;
+        StepMark mark{*step.step, StepStatus::Pending, 0, {}};
+        if (!step.a || !step.b)
+            mark.status = step.a ? StepStatus::OnlyInA : StepStatus::OnlyInB;
+        if (step.hole) {
+            mark.reason = "missing on one side, inside the overlap of the two series";
+            facts.hole = true;
+        }
+        result.steps.push_back(std::move(mark));
+    }
+    if (!a->complete() || !b->complete())
+        facts.unreadable = true;
+}
+
+StepMark *RunComparer::State::markOf(std::optional<Step> step)
+{
+    const auto found = std::find_if(result.steps.begin(), result.steps.end(),
+                                    [&](const StepMark &mark) { return mark.step == step; });
+    return found == result.steps.end() ? nullptr : &*found;
+}
+
+void RunComparer::State::skipOneSided()
+{
+    while (next < plan.steps.size() && (!plan.steps[next].a || !plan.steps[next].b))
+        ++next;
+}
+
+void RunComparer::State::failStep(const Error &error)
+{
+    result.diagnostics.push_back(toDiagnostic(error, Severity::Error));
+    if (StepMark *mark = markOf(plan.steps[next].step)) {
+        mark->status = StepStatus::Undecided;
+        mark->reason = error.message();
+        facts.unreadable = true;
+    } else {
+        facts.refused = true;
+        facts.refusedReason = error.message();
+    }
+    ++next;
+}
+
+void RunComparer::State::openStep(std::stop_token stop)
+{
+    const PlannedStep &step = plan.steps[next];
+    auto sourceA = a->open(*step.a, stop);
+    if (!sourceA) {
+        if (!stop.stop_requested())
+            failStep(Error(sourceA.error()).atPlace("A"));
+        return;
+    }
+    auto sourceB = b->open(*step.b, stop);
+    if (!sourceB) {
+        if (!stop.stop_requested())
+            failStep(Error(sourceB.error()).atPlace("B"));
+        return;
+    }
+    CompareOptions own = options;
+    // Statistics belong to the step that is shown: the first that differs.
+    own.measure = !result.firstDivergence;
+    comparer = std::make_unique<CheckpointComparer>(
+        std::move(sourceA).value(), std::move(sourceB).value(), std::move(own), backend, executor);
+}
+
+void RunComparer::State::takeStep(CheckpointComparison comparison)
+{
+    const PlannedStep &step = plan.steps[next];
+    merge(facts, comparison.facts);
+    const Outcome outcome = comparison.verdict.outcome;
+    if (StepMark *mark = markOf(step.step)) {
+        mark->status = outcome == Outcome::Different ? StepStatus::Different
+            : outcome == Outcome::Identical || outcome == Outcome::WithinTolerance
+            ? StepStatus::Identical
+            : StepStatus::Undecided;
+        mark->reason = comparison.verdict.reason;
+        for (const auto &[stateClass, summary] : comparison.byClass) {
+            if (!isContext(stateClass))
+                mark->different +=
+                    summary.counts.different + summary.counts.onlyInA + summary.counts.onlyInB;
+        }
+    }
+    if (!result.firstDivergence) {
+        result.shown = std::move(comparison);
+        result.shownStep = step.step;
+        if (outcome == Outcome::Different) {
+            result.firstDivergence = firstDivergenceIn(result.shown);
+            describeDivergence();
+        }
+    }
+    bytesOfDoneSteps += comparer->progress().bytesTotal;
+    comparer.reset();
+    ++next;
+}
+
+void RunComparer::State::describeDivergence()
+{
+    if (!result.firstDivergence)
+        return;
+    FirstDivergence &divergence = *result.firstDivergence;
+    divergence.step = plan.steps[next].step;
+    // The last common step before, and whether every common step up to it was proven equal.
+    bool equal = true;
+    for (const StepMark &mark : result.steps) {
+        if (mark.step >= divergence.step)
+            break;
+        if (mark.status == StepStatus::Identical)
+            divergence.provenEqualStep = mark.step;
+        else if (mark.status == StepStatus::Undecided)
+            equal = false;
+    }
+    if (!equal)
+        divergence.provenEqualStep.reset();
+    const bool firstOfOrder = divergence.provenEqualName.empty();
+    divergence.provenEqualBefore =
+        divergence.provenEqualStep.has_value() || (!firstOfOrder && equal && series());
+    divergence.sentence = divergenceSentence(divergence, series());
+}
+
+void RunComparer::State::addMetricFindings()
+{
+    result.metrics = compareMetrics(a->metrics(), b->metrics());
+    for (const MetricComparison &metric : result.metrics) {
+        if (!metric.bitsKnown)
+            continue;
+        Finding finding{"metric-equal", Certainty::Is, Severity::Note, {}, {metric.name}};
+        const std::string steps = counted(metric.commonSteps, "common step", "common steps");
+        if (metric.firstBitDifference) {
+            finding.id = "metric-parts";
+            finding.text = metric.name + " first differs in its bits at step "
+                + std::to_string(*metric.firstBitDifference);
+            const auto printed = metric.firstPrintedDifference.find(4);
+            if (printed == metric.firstPrintedDifference.end())
+                finding.text += "; printed with 4 digits it never does";
+            else if (printed->second != *metric.firstBitDifference)
+                finding.text +=
+                    "; printed with 4 digits only at step " + std::to_string(printed->second);
+        } else {
+            finding.text = metric.name + " is equal to the last bit at all " + steps;
+            if (result.firstDivergence)
+                finding.text += ", although the checkpoints differ";
+        }
+        result.findings.push_back(std::move(finding));
+    }
+}
+
+void RunComparer::State::finish()
+{
+    addMetricFindings();
+    result.findings.insert(result.findings.begin(), result.shown.findings.begin(),
+                           result.shown.findings.end());
+    for (const auto &[side, run] : {std::pair{"A", a.get()}, std::pair{"B", b.get()}}) {
+        for (const Diagnostic &diagnostic : run->diagnostics())
+            result.diagnostics.push_back(diagnostic);
+    }
+    result.diagnostics.insert(result.diagnostics.end(), result.shown.diagnostics.begin(),
+                              result.shown.diagnostics.end());
+    result.finished = true;
+}
+
+RunComparer::RunComparer(std::shared_ptr<const Run> a, std::shared_ptr<const Run> b,
+                         StepSelection selection, CompareOptions options,
+                         const ComputeBackend &backend, Executor &executor)
+    : m_state(
+        std::make_unique<State>(std::move(a), std::move(b), std::move(options), backend, executor))
+{
+    m_state->prepare(selection);
+}
+
+RunComparer::~RunComparer() = default;
+
+bool RunComparer::advance(std::stop_token stop)
+{
+    State &state = *m_state;
+    if (state.result.finished)
+        return false;
+    if (stop.stop_requested())
+        return true;
+    if (!state.comparer) {
+        state.skipOneSided();
+        if (state.facts.refused || state.next >= state.plan.steps.size()) {
+            state.finish();
+            return false;
+        }
+        state.openStep(stop);
+        return true;
+    }
+    if (!state.comparer->advance(stop) && !stop.stop_requested())
+        state.takeStep(state.comparer->snapshot());
+    return true;
+}
+
+Progress RunComparer::progress() const
+{
+    const State &state = *m_state;
+    Progress progress;
+    if (state.comparer)
+        progress = state.comparer->progress();
+    if (state.series() && state.next < state.plan.steps.size() && state.plan.steps[state.next].step)
+        progress.phase += " step " + std::to_string(*state.plan.steps[state.next].step);
+    // Later steps have not been opened; they are taken to be as large as this one.
+    std::uint64_t later = 0;
+    for (std::size_t i = state.next + 1; i < state.plan.steps.size(); ++i)
+        later += state.plan.steps[i].a && state.plan.steps[i].b ? 1u : 0u;
+    progress.bytesTotal = state.bytesOfDoneSteps + progress.bytesTotal * (1 + later);
+    progress.bytesDone += state.bytesOfDoneSteps;
+    return progress;
+}
+
+RunComparison RunComparer::snapshot() const
+{
+    const State &state = *m_state;
+    RunComparison result = state.result;
+    VerdictFacts facts = state.facts;
+    if (state.comparer) {
+        CheckpointComparison running = state.comparer->snapshot();
+        merge(facts, running.facts);
+        if (!result.firstDivergence) {
+            result.shown = std::move(running);
+            result.shownStep = state.plan.steps[state.next].step;
+        }
+    }
+    facts.partial = !result.finished;
+    result.verdict = decide(facts);
+    return result;
+}
+
+} // namespace forkpoint

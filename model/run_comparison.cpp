@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/run_comparison.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <tuple>
+
+namespace forkpoint {
+
+namespace {
+
+/// Causal order inside one checkpoint: a batch or a generator acts before the optimizer that
+/// consumes the gradient, and that before the weights it updates.
+int causalRank(StateClass stateClass)
+{
+    switch (stateClass) {
+    case StateClass::Data: return 0;
+    case StateClass::Rng: return 1;
+    case StateClass::Scheduler: return 2;
+    case StateClass::Counter: return 3;
+    case StateClass::Scaler: return 4;
+    case StateClass::Optimizer: return 5;
+    case StateClass::Weights: return 6;
+    default: return 7;
+    }
+}
+
+/// The stage of the causal chain that an item's name and class speak of.
+std::string stageOf(std::string_view name, StateClass stateClass)
+{
+    if (name == "loss" || name.ends_with(".loss"))
+        return "loss";
+    if (name.ends_with("grad_norm"))
+        return "grad_norm";
+    if (name.starts_with("grad.") || name.starts_with("grads."))
+        return "backward";
+    if (name.starts_with("act.") || name.starts_with("activations."))
+        return "forward";
+    switch (stateClass) {
+    case StateClass::Data: return "batch";
+    case StateClass::Rng: return "rng";
+    case StateClass::Scheduler: return "scheduler";
+    case StateClass::Counter: return "counter";
+    case StateClass::Scaler: return "scaler";
+    case StateClass::Optimizer: return "optimizer";
+    case StateClass::Weights: return "weight";
+    default: return "unknown";
+    }
+}
+
+struct Candidate
+{
+    std::uint64_t executionOrder = NoOrder;
+    int rank = 0;
+    std::string name;
+    StateClass stateClass = StateClass::Unknown;
+    ItemStatus status = ItemStatus::Different;
+
+    auto key() const { return std::tie(executionOrder, rank, name); }
+};
+
+template <class Row>
+bool decides(const Row &row)
+{
+    return !isContext(row.stateClass) && row.status != ItemStatus::Identical
+        && row.status != ItemStatus::NotCompared && !row.withinTolerance;
+}
+
+std::vector<Candidate> differingItems(const CheckpointComparison &comparison)
+{
+    std::vector<Candidate> items;
+    for (const TensorRow &row : comparison.tensors) {
+        if (decides(row))
+            items.push_back({row.executionOrder, causalRank(row.stateClass), row.name,
+                             row.stateClass, row.status});
+    }
+    for (const ValueRow &row : comparison.values) {
+        if (decides(row))
+            items.push_back(
+                {NoOrder, causalRank(row.stateClass), row.name, row.stateClass, row.status});
+    }
+    return items;
+}
+
+/// The recorded item right before `order`, if everything recorded before it is identical.
+std::string lastEqualBefore(const CheckpointComparison &comparison, std::uint64_t order)
+{
+    const TensorRow *last = nullptr;
+    for (const TensorRow &row : comparison.tensors) {
+        if (row.executionOrder >= order)
+            continue;
+        if (row.status != ItemStatus::Identical)
+            return {};
+        if (!last || row.executionOrder > last->executionOrder)
+            last = &row;
+    }
+    return last ? last->name : std::string();
+}
+
+std::int64_t pow10(int digits)
+{
+    std::int64_t power = 1;
+    for (int i = 0; i < digits; ++i)
+        power *= 10;
+    return power;
+}
+
+bool printsAlike(double a, double b, int digits)
+{
+    if (!std::isfinite(a) || !std::isfinite(b))
+        return std::isnan(a) ? std::isnan(b) : a == b;
+    const double scale = double(pow10(digits));
+    // Beyond 2^53 every printed digit is there, so only equal numbers print alike.
+    if (std::fabs(a) * scale > 0x1p53 || std::fabs(b) * scale > 0x1p53)
+        return a == b;
+    return std::nearbyint(a * scale) == std::nearbyint(b * scale);
+}
+
+MetricComparison compareSeries(const MetricSeries &a, const MetricSeries &b)
+{
+    static constexpr std::array Digits = {4, 6};
+    MetricComparison result;
+    result.name = a.name;
+    result.bitsKnown = a.bitsKnown && b.bitsKnown;
+    std::size_t j = 0;
+    for (const MetricPoint &point : a.points) {
+        while (j < b.points.size() && b.points[j].step < point.step)
+            ++j;
+        if (j == b.points.size() || b.points[j].step != point.step)
+            continue;
+        ++result.commonSteps;
+        const double other = b.points[j].value;
+        const bool sameBits =
+            std::bit_cast<std::uint64_t>(point.value) == std::bit_cast<std::uint64_t>(other);
+        if (!sameBits && !result.firstBitDifference)
+            result.firstBitDifference = point.step;
+        for (const int digits : Digits) {
+            if (!printsAlike(point.value, other, digits))
+                result.firstPrintedDifference.emplace(digits, point.step);
+        }
+    }
+    return result;
+}
+
+} // namespace
+
+std::string_view toString(StepStatus status)
+{
+    switch (status) {
+    case StepStatus::Identical: return "identical";
+    case StepStatus::Different: return "different";
+    case StepStatus::OnlyInA: return "only-in-a";
+    case StepStatus::OnlyInB: return "only-in-b";
+    case StepStatus::Undecided: return "undecided";
+    case StepStatus::Pending: return "pending";
+    }
+    return "undecided";
+}
+
+std::optional<FirstDivergence> firstDivergenceIn(const CheckpointComparison &comparison)
+{
+    const std::vector<Candidate> items = differingItems(comparison);
+    if (items.empty())
+        return std::nullopt;
+    const Candidate &first = *std::min_element(
+        items.begin(), items.end(),
+        [](const Candidate &left, const Candidate &right) { return left.key() < right.key(); });
+    FirstDivergence divergence;
+    divergence.name = first.name;
+    divergence.stage = stageOf(first.name, first.stateClass);
+    const bool missing = first.status == ItemStatus::OnlyInA || first.status == ItemStatus::OnlyInB;
+    divergence.kind = missing ? "missing" : "value";
+    if (first.executionOrder != NoOrder)
+        divergence.provenEqualName = lastEqualBefore(comparison, first.executionOrder);
+    return divergence;
+}
+
+std::string divergenceSentence(const FirstDivergence &divergence, bool series)
+{
+    const std::string what = divergence.name + " (" + divergence.stage + ")";
+    const std::string verb = divergence.kind == "missing" ? " is on one side only" : " differs";
+    if (!divergence.step || !series)
+        return what + verb + "; what came before is not in this pair.";
+    const std::string at = "step " + std::to_string(*divergence.step);
+    if (!divergence.provenEqualName.empty() && divergence.provenEqualBefore)
+        return "In " + at + ", " + what + verb + "; everything recorded before it is equal, up to "
+            + divergence.provenEqualName + ".";
+    if (divergence.provenEqualStep)
+        return "Between step " + std::to_string(*divergence.provenEqualStep) + " (equal) and " + at
+            + " (different): " + what + verb + " first in causal order.";
+    return "At the first common step, " + at + ", " + what + verb
+        + "; no earlier step is common to both, so the fork lies at or before it.";
+}
+
+std::vector<MetricComparison> compareMetrics(const std::vector<MetricSeries> &a,
+                                             const std::vector<MetricSeries> &b)
+{
+    std::vector<MetricComparison> result;
+    for (const MetricSeries &series : a) {
+        const auto partner = std::find_if(b.begin(), b.end(), [&](const MetricSeries &other) {
+            return other.name == series.name;
+        });
+        if (partner == b.end())
+            continue;
+        MetricComparison comparison = compareSeries(series, *partner);
+        if (comparison.commonSteps > 0)
+            result.push_back(std::move(comparison));
+    }
+    std::sort(result.begin(), result.end(),
+              [](const auto &left, const auto &right) { return left.name < right.name; });
+    return result;
+}
+
+} // namespace forkpoint

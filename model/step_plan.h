@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/run.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace forkpoint {
+
+/// Which steps of two series to compare.
+struct StepSelection
+{
+    struct Pair
+    {
+        Step a = 0, b = 0;
+    };
+    std::optional<Pair> only;                   ///< --step N[:M]
+    std::optional<std::pair<Step, Step>> range; ///< --steps FROM:TO, inclusive
+};
+
+/// One place on the common axis: a step of A, of B, or of both.
+struct PlannedStep
+{
+    std::optional<Step> step;        ///< A's number (B's where A lacks it); nothing without numbers
+    std::optional<std::size_t> a, b; ///< into Run::steps()
+    bool hole = false;               ///< on one side only, inside the overlap of the two series
+};
+
+struct StepPlan
+{
+    std::vector<PlannedStep> steps; ///< rising
+    std::string refusal;            ///< not empty: the request makes no sense, and why
+};
+
+/// Aligns the steps of two runs by number. A run of one checkpoint meets the same step of a series,
+/// or, without a number, the newest complete one.
+StepPlan planSteps(const Run &a, const Run &b, const StepSelection &selection);
+
+} // namespace forkpoint
