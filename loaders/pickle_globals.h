@@ -12,7 +12,7 @@ namespace forkpoint {
 enum class KnownGlobal : std::uint8_t {
     None,
     // Python
-    Dict,        ///< dict, OrderedDict, defaultdict
+    Dict, ///< dict, OrderedDict, defaultdict
     Counter,
     List,
     Tuple,
@@ -21,7 +21,7 @@ enum class KnownGlobal : std::uint8_t {
     Bytes,
     ByteArray,
     Complex,
-    EncodeText,  ///< _codecs.encode: how protocol 2 writes bytes
+    EncodeText, ///< _codecs.encode: how protocol 2 writes bytes
     Ellipsis,
     GetAttr,
     BytesIO,

@@ -29,8 +29,8 @@ enum class PickleKind : std::uint8_t {
     Bytes, ///< bytes, and bytearray where isMutable
     List,
     Tuple,
-    Dict, ///< items alternate: key, value
-    Set,  ///< frozenset where !isMutable
+    Dict,         ///< items alternate: key, value
+    Set,          ///< frozenset where !isMutable
     Global,       ///< a name of a module: a symbol, never resolved
     Object,       ///< what a call would have made: see PickleObject
     PersistentId, ///< a reference out of the pickle
@@ -55,7 +55,7 @@ struct PickleGlobal
     std::string module, name;
     KnownGlobal known = KnownGlobal::None; ///< what we read it as
     bool dangerous = false;
-    bool called = false;       ///< some opcode would have called it
+    bool called = false;        ///< some opcode would have called it
     std::uint64_t opcodeAt = 0; ///< byte of the pickle that first names it
 
     std::string path() const { return module + "." + name; } ///< as written
@@ -93,7 +93,7 @@ public:
     std::vector<PickleObject> objects;
     std::vector<PickleAdditions> additions;
     std::vector<NodeId> persistentIds;
-    std::deque<std::string> texts;                  ///< decoded strings that are no slice of `input`
+    std::deque<std::string> texts; ///< decoded strings that are no slice of `input`
     std::shared_ptr<const std::vector<std::byte>> input;
 
     const PickleNode &operator[](NodeId id) const { return nodes[id]; }

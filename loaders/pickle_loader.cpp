@@ -27,8 +27,7 @@ void lookBehind(const std::shared_ptr<const std::vector<std::byte>> &input, std:
         const auto graph = readPickle(input, at, context.stop);
         if (!graph.ok())
             return;
-        reportDangerousGlobals(*graph.value(), context,
-                               "pickle at byte " + std::to_string(at));
+        reportDangerousGlobals(*graph.value(), context, "pickle at byte " + std::to_string(at));
         at += graph.value()->end;
     }
 }
@@ -54,12 +53,12 @@ public:
         const auto graph = readPickle(std::move(input), 0, {});
         if (graph.ok())
             return Confidence::Maybe;
-        const bool mayGoOn = graph.error().code == ErrorCode::Truncated
-            && head.size() < source.size();
+        const bool mayGoOn =
+            graph.error().code == ErrorCode::Truncated && head.size() < source.size();
         return mayGoOn ? Confidence::Maybe : Confidence::No;
     }
-    Status load(std::shared_ptr<const ByteSource> source, const OpenOptions &,
-                std::stop_token stop, CheckpointBuilder &builder) const override
+    Status load(std::shared_ptr<const ByteSource> source, const OpenOptions &, std::stop_token stop,
+                CheckpointBuilder &builder) const override
     {
         TreeContext context{builder, source->name(), {}, 0, stop};
         auto status = listBarePickle(source, context);
@@ -94,7 +93,9 @@ Status listBarePickle(const std::shared_ptr<const ByteSource> &source, const Tre
 Status listNestedSave(std::string bytes, const TreeContext &context)
 {
     if (context.nesting > limits::NestedPickles)
-        return Error{ErrorCode::Limit, {}, {},
+        return Error{ErrorCode::Limit,
+                     {},
+                     {},
                      "more than " + std::to_string(limits::NestedPickles)
                          + " saves inside each other"};
     const auto data = asBytes(bytes);

@@ -27,9 +27,9 @@ Error bad(std::string text)
 std::optional<std::string_view> torchName(std::string_view code)
 {
     static const std::unordered_map<std::string_view, std::string_view> names = {
-        {"b1", "bool"},    {"i1", "int8"},    {"i2", "int16"},     {"i4", "int32"},
-        {"i8", "int64"},   {"u1", "uint8"},   {"u2", "uint16"},    {"u4", "uint32"},
-        {"u8", "uint64"},  {"f2", "float16"}, {"f4", "float32"},   {"f8", "float64"},
+        {"b1", "bool"},      {"i1", "int8"},       {"i2", "int16"},   {"i4", "int32"},
+        {"i8", "int64"},     {"u1", "uint8"},      {"u2", "uint16"},  {"u4", "uint32"},
+        {"u8", "uint64"},    {"f2", "float16"},    {"f4", "float32"}, {"f8", "float64"},
         {"c8", "complex64"}, {"c16", "complex128"}};
     const auto row = names.find(code);
     return row == names.end() ? std::nullopt : std::optional(row->second);
@@ -93,8 +93,8 @@ Result<NumpyType> opaqueType(const PickleGraph &graph, std::string_view code,
             type.spelling += "[" + pickledBytes(graph, unit[0]).value_or("?") + "]";
     }
     const bool isRaw = code.front() == 'V' && type.spelling.front() == '|';
-    type.dtype = isRaw ? opaqueDType(type.itemBytes)
-                       : namedOpaqueDType(type.spelling, type.itemBytes);
+    type.dtype =
+        isRaw ? opaqueDType(type.itemBytes) : namedOpaqueDType(type.spelling, type.itemBytes);
     return type;
 }
 
@@ -108,7 +108,9 @@ Result<NumpyType> readType(const PickleGraph &graph, NodeId node, int depth)
     if (const PickleGlobal *extended = graph.global(arguments[0])) { // ml_dtypes
         const auto dtype = dtypeByName(extended->name);
         if (!dtype)
-            return Error{ErrorCode::Unsupported, {}, "numpy array",
+            return Error{ErrorCode::Unsupported,
+                         {},
+                         "numpy array",
                          "an element type '" + extended->path().substr(0, 80) + "'"};
         // ml_dtypes holds one value a byte even where a value takes fewer bits.
         const bool narrow = dtype->positionBits() < 8;
@@ -129,7 +131,10 @@ Result<NumpyType> readType(const PickleGraph &graph, NodeId node, int depth)
     const DType dtype = *dtypeByName(*name);
     const std::uint64_t bytes = dtype.positionBits() / 8;
     return NumpyType{dtype, order == ">" ? ByteOrder::Big : ByteOrder::Little, bytes, false,
-                     (bytes == 1 ? "|" : order == ">" ? ">" : "<") + std::string(code)};
+                     (bytes == 1         ? "|"
+                          : order == ">" ? ">"
+                                         : "<")
+                         + std::string(code)};
 }
 
 Result<NumpyArray> arrayOfState(const PickleGraph &graph, std::span<const NodeId> state)
@@ -222,8 +227,8 @@ std::string fromUcs4(const std::string &bytes, ByteOrder order)
     std::string text;
     for (std::size_t i = 0; i + 4 <= bytes.size(); i += 4) {
         const std::byte *at = asBytes(bytes).data() + i;
-        const auto code = order == ByteOrder::Big ? loadBig<std::uint32_t>(at)
-                                                  : loadLittle<std::uint32_t>(at);
+        const auto code =
+            order == ByteOrder::Big ? loadBig<std::uint32_t>(at) : loadLittle<std::uint32_t>(at);
         if (code > 0 && code <= 0x10ffff)
             pickle::appendUtf8(text, code);
     }
@@ -284,8 +289,8 @@ Result<Value> pickledNumpyScalar(const PickleGraph &graph, NodeId node)
     if (!bytes || bytes->size() != type.itemBytes)
         return bad("a scalar of another length than its type");
     if (type.spelling.find('U') == 1)
-        return Value::text(fromUcs4(*bytes, type.spelling[0] == '>' ? ByteOrder::Big
-                                                                    : ByteOrder::Little));
+        return Value::text(
+            fromUcs4(*bytes, type.spelling[0] == '>' ? ByteOrder::Big : ByteOrder::Little));
     if (type.order == ByteOrder::Big)
         bytes->assign(bytes->rbegin(), bytes->rend());
     if (auto value = numberOf(type.dtype.name, *bytes))

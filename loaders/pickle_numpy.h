@@ -30,8 +30,8 @@ struct NumpyArray
     NumpyType type;
     Shape shape;
     bool fortran = false;
-    std::string bytes;           ///< unless type.isObject
-    NodeId objects = NoNode;     ///< the list of an object array
+    std::string bytes;               ///< unless type.isObject
+    NodeId objects = NoNode;         ///< the list of an object array
     std::optional<std::string> mask; ///< of a masked array: one byte an element
 };
 

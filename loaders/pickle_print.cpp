@@ -20,11 +20,7 @@ constexpr char HexDigits[] = "0123456789abcdef";
 class Printer
 {
 public:
-    Printer(const PickleGraph &graph, std::size_t cap)
-        : m_graph(graph),
-          m_cap(cap)
-    {
-    }
+    Printer(const PickleGraph &graph, std::size_t cap) : m_graph(graph), m_cap(cap) {}
 
     std::string run(NodeId node)
     {
@@ -71,8 +67,8 @@ private:
 
     void printQuoted(std::string_view text, bool isBytes)
     {
-        const bool single = text.find('\'') == std::string_view::npos
-            || text.find('"') != std::string_view::npos;
+        const bool single =
+            text.find('\'') == std::string_view::npos || text.find('"') != std::string_view::npos;
         const char quote = single ? '\'' : '"';
         m_out += isBytes ? "b" : "";
         m_out += quote;
@@ -207,8 +203,8 @@ std::string bigIntegerText(const PickleGraph &graph, NodeId node)
             carry >>= 8;
         }
     }
-    const std::string digits
-        = magnitude.size() <= DecimalBytes ? decimalDigits(magnitude) : hexDigits(magnitude);
+    const std::string digits =
+        magnitude.size() <= DecimalBytes ? decimalDigits(magnitude) : hexDigits(magnitude);
     return (negative ? "-" : "") + digits;
 }
 

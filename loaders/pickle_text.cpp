@@ -175,8 +175,8 @@ std::optional<std::string> normalDecimal(std::string_view digits)
     const bool negative = !digits.empty() && digits.front() == '-';
     if (!digits.empty() && (digits.front() == '-' || digits.front() == '+'))
         digits.remove_prefix(1);
-    const bool onlyDigits = std::all_of(digits.begin(), digits.end(),
-                                        [](char c) { return c >= '0' && c <= '9'; });
+    const bool onlyDigits =
+        std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
     if (digits.empty() || !onlyDigits)
         return std::nullopt;
     digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
@@ -204,8 +204,8 @@ std::optional<double> toDouble(std::string_view text)
     if (stopped != end || text.empty() || error == std::errc::invalid_argument)
         return std::nullopt;
     if (error == std::errc::result_out_of_range) { // as Python: huge is infinite, tiny is zero
-        const bool tiny = text.find("e-") != std::string_view::npos
-            || text.find("E-") != std::string_view::npos;
+        const bool tiny =
+            text.find("e-") != std::string_view::npos || text.find("E-") != std::string_view::npos;
         value = tiny ? 0.0 : std::numeric_limits<double>::infinity();
         return text.front() == '-' ? -value : value;
     }

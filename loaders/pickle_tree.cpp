@@ -77,8 +77,7 @@ private:
     void expandObject(NodeId node, Children &children, int wrappers);
     bool expandPython(NodeId node, Children &children, int wrappers);
     bool expandTorchValue(NodeId node, Children &children, int wrappers);
-    bool expandTensor(K known, std::span<const NodeId> arguments, Children &children,
-                      int wrappers);
+    bool expandTensor(K known, std::span<const NodeId> arguments, Children &children, int wrappers);
     bool expandNumpy(NodeId node, Children &children);
     void expandDict(NodeId node, Children &children);
     void expandGeneric(NodeId node, Children &children);
@@ -174,8 +173,9 @@ void Tree::visit(const Child &child)
     }
     if (m_frames.size() >= limits::PickleDepth) {
         if (!std::exchange(m_saidDeep, true))
-            warn("limit", "nested deeper than " + std::to_string(limits::PickleDepth)
-                              + " levels, the rest is not listed");
+            warn("limit",
+                 "nested deeper than " + std::to_string(limits::PickleDepth)
+                     + " levels, the rest is not listed");
         return emitOpaque("... nested deeper");
     }
     m_repeated = m_repeated || seen;
@@ -471,7 +471,8 @@ void Tree::expandDict(NodeId node, Children &children)
         const std::span<const NodeId> items = m_graph.items(argument);
         if (m_graph.is(argument, PickleKind::Dict)) {
             pairs.insert(pairs.end(), items.begin(), items.end());
-        } else if (m_graph.is(argument, PickleKind::List)) { // Python 2's OrderedDict: [[k, v], ...]
+        } else if (m_graph.is(argument,
+                              PickleKind::List)) { // Python 2's OrderedDict: [[k, v], ...]
             for (const NodeId item : items) {
                 const std::span<const NodeId> pair = m_graph.items(item);
                 if (pair.size() == 2)
@@ -489,9 +490,8 @@ void Tree::expandDict(NodeId node, Children &children)
 
 void Tree::expandBytesIO(NodeId node)
 {
-    const std::span<const NodeId> state
-        = m_graph.items(m_graph.more(*m_graph.object(node)).state);
-    const NodeId held = !state.empty()                      ? state[0]
+    const std::span<const NodeId> state = m_graph.items(m_graph.more(*m_graph.object(node)).state);
+    const NodeId held = !state.empty()     ? state[0]
         : !m_graph.arguments(node).empty() ? m_graph.arguments(node)[0]
                                            : NoNode;
     std::string bytes = pickledBytes(m_graph, held).value_or("");
@@ -584,8 +584,7 @@ bool Tree::isPlain(NodeId node, int &left) const
         return std::all_of(items.begin(), items.end(),
                            [&](NodeId item) { return isPlain(item, left); });
     }
-    return kind != PickleKind::Dict && kind != PickleKind::Set
-        && kind != PickleKind::PersistentId;
+    return kind != PickleKind::Dict && kind != PickleKind::Set && kind != PickleKind::PersistentId;
 }
 
 /// An object of a class we only name: its class, then what it was made of and its state.
@@ -626,8 +625,8 @@ void Tree::expandGeneric(NodeId node, Children &children)
     const std::size_t first = children.size();
     addState(more.state, children, false);
     for (std::size_t i = first; ofMesh && i < children.size(); ++i)
-        children[i].bookkeeping
-            = children[i].key.text == "_hash" || children[i].key.text == "_thread_id";
+        children[i].bookkeeping =
+            children[i].key.text == "_hash" || children[i].key.text == "_thread_id";
 }
 
 // --- torch --------------------------------------------------------------------------------------
@@ -735,8 +734,7 @@ void Tree::strided(NodeId storage, const StridedDescription &description, std::s
 void Tree::expandQuantized(std::span<const NodeId> arguments, Children &children)
 {
     const std::span<const NodeId> quantizer = m_graph.items(arguments[4]);
-    const std::string scheme
-        = quantizer.empty() ? "" : printedPickle(m_graph, quantizer[0], 128);
+    const std::string scheme = quantizer.empty() ? "" : printedPickle(m_graph, quantizer[0], 128);
     strided(arguments[0], {arguments[1], arguments[2], arguments[3], NoNode, NoNode}, scheme);
     const bool perChannel = quantizer.size() > 3;
     if (quantizer.size() < 3)
@@ -771,8 +769,8 @@ void Tree::expandSparse(std::span<const NodeId> arguments, Children &children)
 /// _rebuild_from_type_v2(function, class, arguments, state)
 void Tree::expandFromType(std::span<const NodeId> arguments, Children &children, int wrappers)
 {
-    const K inner = m_graph.is(arguments[0], PickleKind::Global) ? m_graph.known(arguments[0])
-                                                                 : K::None;
+    const K inner =
+        m_graph.is(arguments[0], PickleKind::Global) ? m_graph.known(arguments[0]) : K::None;
     const std::string path = printedPickle(m_graph, arguments[1], 256);
     const std::span<const NodeId> given = m_graph.items(arguments[2]);
     const NodeId state = arguments.size() > 3 ? arguments[3] : NoNode;
@@ -787,8 +785,7 @@ void Tree::expandFromType(std::span<const NodeId> arguments, Children &children,
             if (local != NoNode && shape)
                 m_globalShapes[local] = *shape;
         }
-    } else if (inner == K::RebuildFromType
-               || !expandTensor(inner, given, children, wrappers + 1)) {
+    } else if (inner == K::RebuildFromType || !expandTensor(inner, given, children, wrappers + 1)) {
         emitOpaque(path);
         if (state == NoNode || m_graph.is(state, PickleKind::None))
             expandList(given, "()", children);
@@ -883,12 +880,12 @@ void Tree::numpyArray(const NumpyArray &array, Children &children)
             tensor.shape = Shape{{0}};
             tensor.unreadable = Error{ErrorCode::Limit, {}, {}, "too many dimensions"};
         } else if (!size || *size != bytes.size()) {
-            tensor.unreadable
-                = Error{ErrorCode::Malformed, {}, {}, "its bytes do not fill its shape"};
+            tensor.unreadable =
+                Error{ErrorCode::Malformed, {}, {}, "its bytes do not fill its shape"};
             tensor.shape = count ? array.shape : Shape{{0}};
         } else {
-            extent.strides = array.fortran ? fortranStrides(array.shape)
-                                           : array.shape.rowMajorStrides();
+            extent.strides =
+                array.fortran ? fortranStrides(array.shape) : array.shape.rowMajorStrides();
             extent.file = m_context.builder.addFile(std::make_shared<MemorySource>(
                 m_context.file, std::vector<std::byte>(data.begin(), data.end())));
             tensor.extents = {std::move(extent)};

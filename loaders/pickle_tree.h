@@ -15,8 +15,8 @@ namespace forkpoint {
 /// What is left of the caps of limits.h, over a pickle and all that is nested in it.
 struct TreeBudget
 {
-    std::size_t items = 0;       ///< listed so far
-    std::size_t keys = 0;        ///< keys in all paths listed so far
+    std::size_t items = 0;        ///< listed so far
+    std::size_t keys = 0;         ///< keys in all paths listed so far
     std::size_t repeatedKeys = 0; ///< of these, below objects that were listed before
     bool full = false;
     bool saidRepeated = false;
@@ -26,9 +26,9 @@ struct TreeBudget
 struct TreeContext
 {
     CheckpointBuilder &builder;
-    std::string file;   ///< name of the file they are in
-    KeyPath prefix;     ///< path of the pickle's root
-    int nesting = 0;    ///< pickles around this one
+    std::string file; ///< name of the file they are in
+    KeyPath prefix;   ///< path of the pickle's root
+    int nesting = 0;  ///< pickles around this one
     std::stop_token stop;
     std::shared_ptr<TreeBudget> budget = std::make_shared<TreeBudget>();
 };

@@ -299,7 +299,8 @@ Status Machine::bigInteger(std::string_view bytes)
 {
     // Trim what only repeats the sign, so that every value has one form.
     while (bytes.size() > 1) {
-        const auto last = std::uint8_t(bytes.back()), before = std::uint8_t(bytes[bytes.size() - 2]);
+        const auto last = std::uint8_t(bytes.back()),
+                   before = std::uint8_t(bytes[bytes.size() - 2]);
         const bool redundant = (last == 0 && before < 0x80) || (last == 0xff && before >= 0x80);
         if (!redundant)
             break;
@@ -451,8 +452,7 @@ Status Machine::checkHashable(std::span<const NodeId> items, std::size_t stride)
     for (std::size_t i = 0; i < items.size(); i += stride) {
         const PickleNode &node = m_graph->nodes[items[i]];
         const bool isMutable = node.kind == PickleKind::List || node.kind == PickleKind::Dict
-            || ((node.kind == PickleKind::Set || node.kind == PickleKind::Bytes)
-                && node.flag);
+            || ((node.kind == PickleKind::Set || node.kind == PickleKind::Bytes) && node.flag);
         if (isMutable)
             return malformed("a key or set member that cannot be hashed");
     }
@@ -565,7 +565,7 @@ Status Machine::stepContainer(char opcode)
         if (m_stack.size() - items.size() <= floor)
             return shortStack();
         const NodeId target = m_stack[m_stack.size() - items.size() - 1];
-        FP_CHECK(opcode == 'e'     ? append(target, items)
+        FP_CHECK(opcode == 'e'       ? append(target, items)
                      : opcode == 'u' ? setItems(target, items)
                                      : addItems(target, items));
         dropItems(items);
@@ -580,8 +580,8 @@ Status Machine::put(std::uint64_t index)
 {
     FP_TRY(const NodeId id, top());
     if (index >= limits::PickleNodes)
-        return error(ErrorCode::Limit, "memo index " + std::to_string(index)
-                                           + " is beyond every real pickle");
+        return error(ErrorCode::Limit,
+                     "memo index " + std::to_string(index) + " is beyond every real pickle");
     if (index >= m_memo.size())
         m_memo.resize(std::size_t(index) + 1, NoNode);
     m_memo[std::size_t(index)] = id;
@@ -737,9 +737,9 @@ Status Machine::frame()
 {
     FP_TRY(const std::uint64_t length, number<std::uint64_t>());
     if (length > m_in.size() - m_at)
-        return error(ErrorCode::Truncated, "a frame of " + std::to_string(length) + " bytes, "
-                                               + std::to_string(m_in.size() - m_at)
-                                               + " are left");
+        return error(ErrorCode::Truncated,
+                     "a frame of " + std::to_string(length) + " bytes, "
+                         + std::to_string(m_in.size() - m_at) + " are left");
     m_frameEnd = m_at + std::size_t(length);
     return {};
 }
@@ -785,7 +785,8 @@ Status Machine::stepOther(char opcode)
     }
     case '\x82':
     case '\x83':
-    case '\x84': return error(ErrorCode::Refused, "an extension code: it names nothing in the file");
+    case '\x84':
+        return error(ErrorCode::Refused, "an extension code: it names nothing in the file");
     case '\x97':
     case '\x98': return error(ErrorCode::Refused, "an out-of-band buffer: its bytes are elsewhere");
     case 'P': return error(ErrorCode::Refused, "a persistent id in text form");
@@ -799,20 +800,61 @@ Status Machine::stepOther(char opcode)
 Status Machine::step(char opcode)
 {
     switch (opcode) {
-    case 'N': case '\x88': case '\x89': case 'I': case 'L': case 'J': case 'K': case 'M':
-    case '\x8a': case '\x8b': case 'F': case 'G':
-        return stepNumber(opcode);
-    case 'S': case 'V': case 'T': case 'U': case 'B': case 'C': case '\x8e': case '\x96':
-    case 'X': case '\x8c': case '\x8d':
-        return stepText(opcode);
-    case ')': case ']': case '}': case '\x8f': case '\x85': case '\x86': case '\x87': case 't':
-    case 'l': case 'd': case '\x91': case 'a': case 's': case 'e': case 'u': case '\x90':
-        return stepContainer(opcode);
-    case 'p': case 'g': case 'q': case 'h': case 'r': case 'j': case '\x94':
-        return stepMemo(opcode);
-    case 'c': case '\x93': case 'R': case '\x81': case '\x92': case 'i': case 'o': case 'b':
-    case 'Q':
-        return stepObject(opcode);
+    case 'N':
+    case '\x88':
+    case '\x89':
+    case 'I':
+    case 'L':
+    case 'J':
+    case 'K':
+    case 'M':
+    case '\x8a':
+    case '\x8b':
+    case 'F':
+    case 'G': return stepNumber(opcode);
+    case 'S':
+    case 'V':
+    case 'T':
+    case 'U':
+    case 'B':
+    case 'C':
+    case '\x8e':
+    case '\x96':
+    case 'X':
+    case '\x8c':
+    case '\x8d': return stepText(opcode);
+    case ')':
+    case ']':
+    case '}':
+    case '\x8f':
+    case '\x85':
+    case '\x86':
+    case '\x87':
+    case 't':
+    case 'l':
+    case 'd':
+    case '\x91':
+    case 'a':
+    case 's':
+    case 'e':
+    case 'u':
+    case '\x90': return stepContainer(opcode);
+    case 'p':
+    case 'g':
+    case 'q':
+    case 'h':
+    case 'r':
+    case 'j':
+    case '\x94': return stepMemo(opcode);
+    case 'c':
+    case '\x93':
+    case 'R':
+    case '\x81':
+    case '\x92':
+    case 'i':
+    case 'o':
+    case 'b':
+    case 'Q': return stepObject(opcode);
     default: return stepOther(opcode);
     }
 }
@@ -859,7 +901,9 @@ Result<std::shared_ptr<const PickleGraph>> readPickle(const ByteSource &source, 
         if (graph.ok() || graph.error().code != ErrorCode::Truncated || now == left)
             return graph;
         if (now == limits::PickleBytes)
-            return Error{ErrorCode::Limit, source.name(), {},
+            return Error{ErrorCode::Limit,
+                         source.name(),
+                         {},
                          "a pickle of more than " + std::to_string(now) + " bytes"};
     }
 }

@@ -18,8 +18,7 @@ bool isBinaryPickle(ByteView head);
 bool isZip(ByteView head);
 
 Status listTorchZip(const std::shared_ptr<const ByteSource> &source, const TreeContext &context);
-Status listTorchLegacy(const std::shared_ptr<const ByteSource> &source,
-                       const TreeContext &context);
+Status listTorchLegacy(const std::shared_ptr<const ByteSource> &source, const TreeContext &context);
 Status listBarePickle(const std::shared_ptr<const ByteSource> &source, const TreeContext &context);
 
 /// Whichever of the three these bytes are. Refuses what is nested too deep.

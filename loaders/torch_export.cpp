@@ -18,11 +18,11 @@ using nlohmann::json;
 /// ScalarType of the schema; its own numbering, not that of c10.
 std::string_view dtypeOf(std::int64_t code)
 {
-    static constexpr std::array<std::string_view, 14> first
-        = {"",        "uint8",   "int8",      "int16",     "int32",      "int64", "float16",
-           "float32", "float64", "complex32", "complex64", "complex128", "bool",  "bfloat16"};
-    static constexpr std::array<std::string_view, 5> later
-        = {"uint16", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz"};
+    static constexpr std::array<std::string_view, 14> first = {
+        "",        "uint8",   "int8",      "int16",     "int32",      "int64", "float16",
+        "float32", "float64", "complex32", "complex64", "complex128", "bool",  "bfloat16"};
+    static constexpr std::array<std::string_view, 5> later = {
+        "uint16", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz"};
     if (code > 0 && code < std::int64_t(first.size()))
         return first[std::size_t(code)];
     if (code >= 28 && code < 28 + std::int64_t(later.size()))
@@ -119,7 +119,9 @@ Status listConfig(TorchRecords &records, const std::string &folder, const std::s
         return Error{ErrorCode::Limit, {}, "record '" + folder + config + "'", "nested too deep"};
     const json document = json::parse(asText(bytes), nullptr, false);
     if (!document.is_object() || !document.contains("config") || !document["config"].is_object())
-        return Error{ErrorCode::Malformed, {}, "record '" + folder + config + "'",
+        return Error{ErrorCode::Malformed,
+                     {},
+                     "record '" + folder + config + "'",
                      "is no JSON object with a member 'config'"};
     for (const auto &[name, entry] : document["config"].items()) {
         TensorRef tensor;
@@ -198,7 +200,10 @@ Status listTorchExport(TorchRecords &records, const TreeContext &context)
     constants.prefix = context.prefix.child(Key::of("constants"));
     listFolder(records, "data/constants/", "_constants_config.json", constants);
     listSamples(records, context);
-    context.builder.addDiagnostic({Severity::Note, "torch-export", context.file, {},
+    context.builder.addDiagnostic({Severity::Note,
+                                   "torch-export",
+                                   context.file,
+                                   {},
                                    "a torch.export archive: its program is not looked at"});
     return {};
 }

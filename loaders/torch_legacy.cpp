@@ -43,7 +43,9 @@ public:
         slot.file = file;
         const auto found = stored.find(id.value().key);
         if (found == stored.end()) {
-            slot.problem = Error{ErrorCode::NotFound, {}, {},
+            slot.problem = Error{ErrorCode::NotFound,
+                                 {},
+                                 {},
                                  "no storage '" + id.value().key.substr(0, 80) + "' in the stream"};
             return slot;
         }
@@ -52,7 +54,9 @@ public:
         slot.identity = found->second.identity;
         slot.problem = found->second.problem;
         if (!slot.problem && id.value().bytes > slot.length)
-            slot.problem = Error{ErrorCode::Mismatch, {}, {},
+            slot.problem = Error{ErrorCode::Mismatch,
+                                 {},
+                                 {},
                                  "its storage should have " + std::to_string(id.value().bytes)
                                      + " bytes and has " + std::to_string(slot.length)};
         if (!slot.problem && id.value().view != NoNode)
@@ -68,8 +72,10 @@ private:
         const auto first = pickledInteger(graph, parts[1]);
         const auto count = pickledInteger(graph, parts[2]);
         const bool sound = first && count && *first >= 0 && *count >= 0;
-        const auto from = sound ? checkedMul(std::uint64_t(*first), id.held.itemBytes) : std::nullopt;
-        const auto size = sound ? checkedMul(std::uint64_t(*count), id.held.itemBytes) : std::nullopt;
+        const auto from =
+            sound ? checkedMul(std::uint64_t(*first), id.held.itemBytes) : std::nullopt;
+        const auto size =
+            sound ? checkedMul(std::uint64_t(*count), id.held.itemBytes) : std::nullopt;
         const auto end = from && size ? checkedAdd(*from, *size) : std::nullopt;
         if (!end || *end > slot.length) {
             slot.problem = Error{ErrorCode::Malformed, {}, {}, "a view outside its storage"};
@@ -100,23 +106,29 @@ Status locateStorages(const ByteSource &source, std::uint64_t at, const PickleGr
         std::array<std::byte, 8> raw{};
         const auto item = itemBytes.find(name);
         if (!stop && item == itemBytes.end())
-            stop = Error{ErrorCode::Malformed, {}, {},
+            stop = Error{ErrorCode::Malformed,
+                         {},
+                         {},
                          "storage '" + name.substr(0, 80) + "' has no known element type"};
         if (!stop && source.size() - at < raw.size())
-            stop = Error{ErrorCode::Truncated, {}, {},
+            stop = Error{ErrorCode::Truncated,
+                         {},
+                         {},
                          "the file ends at byte " + std::to_string(source.size())
                              + ", before storage '" + name.substr(0, 80) + "'"};
         if (!stop) {
             FP_CHECK(source.read(at, raw));
             const auto count = loadLittle<std::int64_t>(raw.data());
-            const auto size = count >= 0 ? checkedMul(std::uint64_t(count), item->second)
-                                         : std::nullopt;
+            const auto size =
+                count >= 0 ? checkedMul(std::uint64_t(count), item->second) : std::nullopt;
             at += raw.size();
             if (!size || *size > source.size() - at)
-                stop = Error{size ? ErrorCode::Truncated : ErrorCode::Malformed, {}, {},
-                             "storage '" + name.substr(0, 80) + "' of "
-                                 + std::to_string(count) + " elements at byte " + std::to_string(at)
-                                 + ", the file has " + std::to_string(source.size()) + " bytes"};
+                stop = Error{size ? ErrorCode::Truncated : ErrorCode::Malformed,
+                             {},
+                             {},
+                             "storage '" + name.substr(0, 80) + "' of " + std::to_string(count)
+                                 + " elements at byte " + std::to_string(at) + ", the file has "
+                                 + std::to_string(source.size()) + " bytes"};
             stored.offset = at;
             stored.length = stop ? 0 : *size;
             at += stored.length;
@@ -125,10 +137,9 @@ Status locateStorages(const ByteSource &source, std::uint64_t at, const PickleGr
         table.stored.emplace(std::move(name), std::move(stored));
     }
     if (!stop && at < source.size())
-        builder.addDiagnostic({Severity::Warning, "trailing-bytes", source.name(),
-                               "byte " + std::to_string(at),
-                               std::to_string(source.size() - at)
-                                   + " bytes behind the last storage"});
+        builder.addDiagnostic(
+            {Severity::Warning, "trailing-bytes", source.name(), "byte " + std::to_string(at),
+             std::to_string(source.size() - at) + " bytes behind the last storage"});
     return {};
 }
 
@@ -170,8 +181,8 @@ public:
     {
         return isLegacyStream(head) ? Confidence::Yes : Confidence::No;
     }
-    Status load(std::shared_ptr<const ByteSource> source, const OpenOptions &,
-                std::stop_token stop, CheckpointBuilder &builder) const override
+    Status load(std::shared_ptr<const ByteSource> source, const OpenOptions &, std::stop_token stop,
+                CheckpointBuilder &builder) const override
     {
         TreeContext context{builder, source->name(), {}, 0, stop};
         auto status = listTorchLegacy(source, context);

@@ -86,19 +86,23 @@ void checkReach(TensorRef &tensor, const Extent &extent, std::uint64_t itemBytes
 {
     const auto reached = bytesReached(extent, itemBytes);
     if (!reached || *reached > extent.length) {
-        tensor.unreadable
-            = Error{ErrorCode::Malformed, {}, {},
-                    "reaches to byte " + (reached ? std::to_string(*reached) : "2^64 and beyond")
-                        + " of its storage, which has " + std::to_string(extent.length)};
+        tensor.unreadable =
+            Error{ErrorCode::Malformed,
+                  {},
+                  {},
+                  "reaches to byte " + (reached ? std::to_string(*reached) : "2^64 and beyond")
+                      + " of its storage, which has " + std::to_string(extent.length)};
         return;
     }
     const auto logical = checkedMul(*tensor.shape.count(), itemBytes);
     if (!logical || (*logical > limits::ExpandedBytes && *logical > extent.length))
-        tensor.unreadable = Error{ErrorCode::Limit, {}, {},
-                                  "an expanded view of "
-                                      + (logical ? byteSize(*logical) : "more than 16 EB")
-                                      + " over a storage of " + byteSize(extent.length)
-                                      + ", the limit is " + byteSize(limits::ExpandedBytes)};
+        tensor.unreadable =
+            Error{ErrorCode::Limit,
+                  {},
+                  {},
+                  "an expanded view of " + (logical ? byteSize(*logical) : "more than 16 EB")
+                      + " over a storage of " + byteSize(extent.length) + ", the limit is "
+                      + byteSize(limits::ExpandedBytes)};
 }
 
 } // namespace
@@ -137,13 +141,15 @@ TensorRef stridedTensor(const PickleGraph &graph, const StorageSlot &slot,
         return tensor;
     }
     if (shape->rank() > limits::Rank) {
-        impossible(tensor, std::to_string(shape->rank()) + " dimensions, at most "
-                               + std::to_string(limits::Rank) + " are read");
+        impossible(tensor,
+                   std::to_string(shape->rank()) + " dimensions, at most "
+                       + std::to_string(limits::Rank) + " are read");
         return tensor;
     }
     if (shape->rank() != strides->size() || !shape->count()) {
-        impossible(tensor, shape->count() ? "sizes and strides differ in number"
-                                          : "its elements cannot be counted in 64 bits");
+        impossible(tensor,
+                   shape->count() ? "sizes and strides differ in number"
+                                  : "its elements cannot be counted in 64 bits");
         return tensor;
     }
     tensor.shape = *shape;

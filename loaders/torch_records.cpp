@@ -46,7 +46,9 @@ std::optional<Error> TorchRecords::problemOf(const ZipEntry &entry, std::string_
     if (entry.damage)
         return entry.damage;
     if (m_archive.isRepeated(entry.name))
-        return Error{ErrorCode::Mismatch, {}, {},
+        return Error{ErrorCode::Mismatch,
+                     {},
+                     {},
                      "the archive holds record '" + std::string(record) + "' more than once"};
     return checkCrc(entry);
 }
@@ -55,8 +57,8 @@ Result<std::vector<std::byte>> TorchRecords::read(std::string_view record, std::
 {
     const ZipEntry *entry = find(record);
     if (!entry)
-        return Error{ErrorCode::NotFound, m_context.file, {},
-                     "no record '" + std::string(record) + "'"};
+        return Error{
+            ErrorCode::NotFound, m_context.file, {}, "no record '" + std::string(record) + "'"};
     if (auto problem = problemOf(*entry, record))
         return std::move(*problem).atPlace("record '" + std::string(record) + "'");
     return m_archive.readEntry(*entry, cap);
@@ -72,7 +74,9 @@ StorageSlot TorchRecords::storage(std::string_view record)
     slot.identity = m_context.builder.newStorage();
     const ZipEntry *entry = find(record);
     if (!entry)
-        slot.problem = Error{ErrorCode::NotFound, {}, {},
+        slot.problem = Error{ErrorCode::NotFound,
+                             {},
+                             {},
                              "no record '" + escapeInvalidUtf8(record.substr(0, 80)) + "'"};
     else
         slot.problem = problemOf(*entry, record);
@@ -109,7 +113,9 @@ StorageSlot RecordTable::slot(const PickleGraph &graph, NodeId persistentId)
     if (slot.leftOut)
         return slot;
     if (id.value().bytes > slot.length) {
-        slot.problem = Error{ErrorCode::Mismatch, {}, {},
+        slot.problem = Error{ErrorCode::Mismatch,
+                             {},
+                             {},
                              "its storage should have " + std::to_string(id.value().bytes)
                                  + " bytes, its record has " + std::to_string(slot.length)};
     } else if (id.value().bytes < slot.length

@@ -39,15 +39,17 @@ std::optional<StorageClass> storageClass(const PickleGlobal &global)
 
 Result<StorageId> storageId(const PickleGraph &graph, NodeId persistentId)
 {
-    const NodeId tuple
-        = graph.is(persistentId, PickleKind::PersistentId) ? graph[persistentId].ref : NoNode;
+    const NodeId tuple =
+        graph.is(persistentId, PickleKind::PersistentId) ? graph[persistentId].ref : NoNode;
     const std::span<const NodeId> parts = graph.items(tuple);
     if (parts.size() < 5 || graph.text(parts[0]) != "storage")
         return Error{ErrorCode::Malformed, {}, {}, "its storage is no persistent id of a storage"};
     const PickleGlobal *name = graph.global(parts[1]);
     const auto held = name ? storageClass(*name) : std::nullopt;
     if (!held)
-        return Error{ErrorCode::Unsupported, {}, {},
+        return Error{ErrorCode::Unsupported,
+                     {},
+                     {},
                      "an unknown storage class '"
                          + (name ? name->path().substr(0, 80) : std::string("?")) + "'"};
     StorageId id;
@@ -56,8 +58,8 @@ Result<StorageId> storageId(const PickleGraph &graph, NodeId persistentId)
     id.key = number ? std::to_string(*number) : std::string(graph.text(parts[2]));
     id.location = graph.text(parts[3]);
     const auto numel = pickledInteger(graph, parts[4]);
-    const auto bytes = numel && *numel >= 0 ? checkedMul(std::uint64_t(*numel), held->itemBytes)
-                                            : std::nullopt;
+    const auto bytes =
+        numel && *numel >= 0 ? checkedMul(std::uint64_t(*numel), held->itemBytes) : std::nullopt;
     if (!bytes)
         return Error{ErrorCode::Malformed, {}, {}, "a storage of an impossible number of elements"};
     id.bytes = *bytes;

@@ -15,7 +15,7 @@ namespace forkpoint {
 /// What a torch storage class holds: "FloatStorage" float32; "UntypedStorage" bytes.
 struct StorageClass
 {
-    std::string dtype;          ///< as torch spells it; "uint8" for an untyped storage
+    std::string dtype;           ///< as torch spells it; "uint8" for an untyped storage
     std::uint64_t itemBytes = 1; ///< bytes of one of the elements that `numel` counts
 };
 std::optional<StorageClass> storageClass(const PickleGlobal &global);
@@ -25,9 +25,9 @@ struct StorageId
 {
     StorageClass held;
     std::string key;
-    std::string location;  ///< "cpu", "cuda:3"
+    std::string location;    ///< "cpu", "cuda:3"
     std::uint64_t bytes = 0; ///< numel * itemBytes
-    NodeId view = NoNode;  ///< legacy: (key, offset, numel) or NoNode
+    NodeId view = NoNode;    ///< legacy: (key, offset, numel) or NoNode
 };
 Result<StorageId> storageId(const PickleGraph &graph, NodeId persistentId);
 

@@ -69,9 +69,10 @@ Result<Members> tarMembers(const ByteSource &source)
             break;
         const auto size = octal(field(header, 124, 12));
         if (!size || *size > source.size() - at - TarBlock)
-            return Error{ErrorCode::Truncated, {}, "byte " + std::to_string(at),
-                         "member '" + escapeInvalidUtf8(name)
-                             + "' is longer than the file"};
+            return Error{ErrorCode::Truncated,
+                         {},
+                         "byte " + std::to_string(at),
+                         "member '" + escapeInvalidUtf8(name) + "' is longer than the file"};
         members.emplace(name, Member{at + TarBlock, *size});
         const std::uint64_t padded = (*size + TarBlock - 1) / TarBlock * TarBlock;
         if (padded > source.size() - at - TarBlock)
@@ -169,8 +170,9 @@ public:
 
 Error badMember(const char *member, std::uint64_t at)
 {
-    return {ErrorCode::Malformed, {}, std::string("member '") + member + "', byte "
-                                          + std::to_string(at),
+    return {ErrorCode::Malformed,
+            {},
+            std::string("member '") + member + "', byte " + std::to_string(at),
             "does not describe what it should"};
 }
 
@@ -194,8 +196,8 @@ Status readStorages(Cursor &cursor, TarTable &table, CheckpointBuilder &builder)
         if (!held)
             return badMember("storages", cursor.position());
         FP_TRY(const std::int64_t numel, cursor.number());
-        const auto bytes = numel >= 0 ? checkedMul(std::uint64_t(numel), held->itemBytes)
-                                      : std::nullopt;
+        const auto bytes =
+            numel >= 0 ? checkedMul(std::uint64_t(numel), held->itemBytes) : std::nullopt;
         if (!bytes || *bytes > cursor.left())
             return badMember("storages", cursor.position());
         StorageSlot slot;
@@ -288,8 +290,7 @@ Status listTorchTar(const std::shared_ptr<const ByteSource> &source, const TreeC
     table.file = context.builder.addFile(source);
     const auto cursorOf = [&](const char *name) -> Result<Cursor> {
         const Member member = members.at(name);
-        FP_TRY(auto window,
-               WindowSource::make(source, member.offset, member.size, source->name()));
+        FP_TRY(auto window, WindowSource::make(source, member.offset, member.size, source->name()));
         return Cursor(std::move(window), member.offset, context.stop);
     };
     FP_TRY(Cursor storages, cursorOf("storages"));
@@ -317,8 +318,8 @@ public:
         const auto members = tarMembers(source);
         return members.ok() && isTorchTar(members.value()) ? Confidence::Yes : Confidence::No;
     }
-    Status load(std::shared_ptr<const ByteSource> source, const OpenOptions &,
-                std::stop_token stop, CheckpointBuilder &builder) const override
+    Status load(std::shared_ptr<const ByteSource> source, const OpenOptions &, std::stop_token stop,
+                CheckpointBuilder &builder) const override
     {
         TreeContext context{builder, source->name(), {}, 0, stop};
         auto status = listTorchTar(source, context);

@@ -55,8 +55,8 @@ Status readByteOrder(TorchRecords &records)
     FP_TRY(const auto bytes, records.read("byteorder", SmallRecord));
     const std::string_view text = asText(bytes);
     if (text != "little" && text != "big")
-        return Error{ErrorCode::Malformed, {}, "record 'byteorder'",
-                     "is neither 'little' nor 'big'"};
+        return Error{
+            ErrorCode::Malformed, {}, "record 'byteorder'", "is neither 'little' nor 'big'"};
     records.order = text == "big" ? ByteOrder::Big : ByteOrder::Little;
     return {};
 }
@@ -73,10 +73,10 @@ void readVersion(TorchRecords &records, const TreeContext &context)
     const auto version = pickle::toInt64(text);
     if (version && *version >= 1 && *version <= NewestVersion)
         return;
-    context.builder.addDiagnostic(
-        {Severity::Warning, "unsupported", context.file, std::string("record '") + record + "'",
-         "format version '" + escapeInvalidUtf8(text.substr(0, 40)) + "', known are 1 to "
-             + std::to_string(NewestVersion)});
+    context.builder.addDiagnostic({Severity::Warning, "unsupported", context.file,
+                                   std::string("record '") + record + "'",
+                                   "format version '" + escapeInvalidUtf8(text.substr(0, 40))
+                                       + "', known are 1 to " + std::to_string(NewestVersion)});
 }
 
 void tellOddities(const TorchRecords &records, const TreeContext &context)
@@ -88,7 +88,10 @@ void tellOddities(const TorchRecords &records, const TreeContext &context)
     }
     const std::string &first = records.archive().entries().front().name;
     if (records.directory() != first.substr(0, first.find('/') + 1))
-        context.builder.addDiagnostic({Severity::Warning, "malformed", context.file, {},
+        context.builder.addDiagnostic({Severity::Warning,
+                                       "malformed",
+                                       context.file,
+                                       {},
                                        "the archive lies in '"
                                            + escapeInvalidUtf8(records.directory())
                                            + "', not in the directory of the first record"});
@@ -96,11 +99,13 @@ void tellOddities(const TorchRecords &records, const TreeContext &context)
     for (const ZipEntry &entry : records.archive().entries())
         outside += entry.name.starts_with(records.directory()) ? 0 : 1;
     if (outside > 0)
-        context.builder.addDiagnostic({Severity::Warning, "malformed", context.file, {},
-                                       std::to_string(outside)
-                                           + " records outside the archive's directory '"
-                                           + escapeInvalidUtf8(records.directory())
-                                           + "' are ignored"});
+        context.builder.addDiagnostic(
+            {Severity::Warning,
+             "malformed",
+             context.file,
+             {},
+             std::to_string(outside) + " records outside the archive's directory '"
+                 + escapeInvalidUtf8(records.directory()) + "' are ignored"});
 }
 
 Status listRecord(TorchRecords &records, const std::string &record, const std::string &folder,
@@ -114,10 +119,9 @@ Status listRecord(TorchRecords &records, const std::string &record, const std::s
     const PickleGraph &graph = *read.value();
     reportDangerousGlobals(graph, context, {});
     if (graph.end < input->size())
-        context.builder.addDiagnostic({Severity::Warning, "trailing-bytes", context.file,
-                                       "record '" + record + "'",
-                                       std::to_string(input->size() - graph.end)
-                                           + " bytes behind the end of the pickle"});
+        context.builder.addDiagnostic(
+            {Severity::Warning, "trailing-bytes", context.file, "record '" + record + "'",
+             std::to_string(input->size() - graph.end) + " bytes behind the end of the pickle"});
     RecordTable table(records, folder, folder == "traced_inputs/", context);
     return listPickle(graph, &table, context);
 }
@@ -135,7 +139,10 @@ void listScriptParts(TorchRecords &records, const TreeContext &context)
         if (!status.ok())
             context.builder.addDiagnostic(status.error(), Severity::Error);
     }
-    context.builder.addDiagnostic({Severity::Note, "torchscript", context.file, {},
+    context.builder.addDiagnostic({Severity::Note,
+                                   "torchscript",
+                                   context.file,
+                                   {},
                                    "a TorchScript archive: its code is not looked at"});
 }
 
@@ -158,8 +165,8 @@ public:
             return Confidence::Maybe;
         return isTorchArchive(archive.value()) ? Confidence::Yes : Confidence::No;
     }
-    Status load(std::shared_ptr<const ByteSource> source, const OpenOptions &,
-                std::stop_token stop, CheckpointBuilder &builder) const override
+    Status load(std::shared_ptr<const ByteSource> source, const OpenOptions &, std::stop_token stop,
+                CheckpointBuilder &builder) const override
     {
         TreeContext context{builder, source->name(), {}, 0, stop};
         auto status = listTorchZip(source, context);
