@@ -93,6 +93,11 @@ Result<NpyHeader> parseHeader(const HeaderText &header)
     result.type = std::move(*type);
     FP_TRY(result.shape, shapeOf(*shape));
     const auto count = result.shape.count();
+    if (result.type.bytes == 0 && count != Index(0)) {
+        // Counting or comparing them would take time that no byte of the file pays for.
+        return bad("elements must have bytes, " + descr->toString().substr(0, 100) + " has none",
+                   ErrorCode::Unsupported);
+    }
     const auto bytes = count ? checkedMul(*count, result.type.bytes) : std::nullopt;
     if (!bytes)
         return bad("shape " + result.shape.toString() + " overflows 64 bits");

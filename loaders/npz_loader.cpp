@@ -34,6 +34,13 @@ public:
     {
         for (const Diagnostic &diagnostic : m_archive.diagnostics())
             m_builder.addDiagnostic(diagnostic);
+        if (m_archive.entries().empty()) {
+            m_builder.addDiagnostic({Severity::Note,
+                                     "empty-archive",
+                                     m_source->name(),
+                                     {},
+                                     "the archive holds no arrays"});
+        }
         for (const ZipEntry &entry : m_archive.entries()) {
             if (stop.stop_requested())
                 return Error{ErrorCode::Cancelled, m_source->name(), {}, "stopped"};

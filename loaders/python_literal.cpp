@@ -200,6 +200,11 @@ std::string inQuotes(std::string_view text)
 
 } // namespace
 
+Result<PythonLiteral> parsePythonLiteral(std::string_view text, std::size_t depth)
+{
+    return LiteralParser(text, depth).parse();
+}
+
 const PythonLiteral *PythonLiteral::find(std::string_view key) const
 {
     for (const auto &[name, value] : members) {
