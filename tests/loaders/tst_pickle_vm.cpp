@@ -14,6 +14,13 @@ using namespace forkpoint;
 
 namespace {
 
+/// A literal with whatever NULs are in it.
+template <std::size_t Size>
+QByteArray raw(const char (&literal)[Size])
+{
+    return QByteArray(literal, qsizetype(Size - 1));
+}
+
 Result<std::shared_ptr<const PickleGraph>> readBytes(const QByteArray &bytes)
 {
     const auto data = asBytes({bytes.constData(), std::size_t(bytes.size())});
@@ -111,23 +118,21 @@ void TestPickleVm::refuses_data()
     row("STRING with a bad escape", "S'\\xg0'\n.", ErrorCode::Malformed);
     row("UNICODE with a bad escape", "V\\u12\n.", ErrorCode::Malformed);
     row("no end of line", "I1", ErrorCode::Truncated);
-    row("BINUNICODE not UTF-8", QByteArray("X\x01\0\0\0\xff.", 7), ErrorCode::Malformed);
-    row("BINUNICODE overlong", QByteArray("X\x02\0\0\0\xc0\x80.", 8), ErrorCode::Malformed);
+    row("BINUNICODE not UTF-8", raw("X\x01\0\0\0\xff."), ErrorCode::Malformed);
+    row("BINUNICODE overlong", raw("X\x02\0\0\0\xc0\x80."), ErrorCode::Malformed);
     row("GLOBAL not UTF-8", "c\xff\nb\n.", ErrorCode::Malformed);
     row("STACK_GLOBAL of ints", "K\x01K\x02\x93.", ErrorCode::Malformed);
     row("BININT cut", "J\x01\x02", ErrorCode::Truncated);
     row("BINFLOAT cut", "G\x01\x02.", ErrorCode::Truncated);
     row("BINSTRING negative", "T\xff\xff\xff\xff.", ErrorCode::Malformed);
-    row("BINBYTES of 4 GiB", QByteArray("B\xff\xff\xff\xff....", 9), ErrorCode::Truncated);
-    row("BINBYTES8 of 2^64-1", QByteArray("\x8e\xff\xff\xff\xff\xff\xff\xff\xff.", 10),
-        ErrorCode::Truncated);
-    row("BINUNICODE8 of 2^63", "\x8d" + four + QByteArray("\0\0\0\x80.", 5), ErrorCode::Truncated);
-    row("BYTEARRAY8 of 2^62", "\x96" + four + QByteArray("\0\0\0\x40.", 5), ErrorCode::Truncated);
+    row("BINBYTES of 4 GiB", raw("B\xff\xff\xff\xff...."), ErrorCode::Truncated);
+    row("BINBYTES8 of 2^64-1", raw("\x8e\xff\xff\xff\xff\xff\xff\xff\xff."), ErrorCode::Truncated);
+    row("BINUNICODE8 of 2^63", "\x8d" + four + raw("\0\0\0\x80."), ErrorCode::Truncated);
+    row("BYTEARRAY8 of 2^62", "\x96" + four + raw("\0\0\0\x40."), ErrorCode::Truncated);
     row("LONG4 negative", "\x8b\xff\xff\xff\xff.", ErrorCode::Malformed);
-    row("LONG4 of 2 GiB", QByteArray("\x8b\xff\xff\xff\x7f.", 6), ErrorCode::Truncated);
-    row("FRAME past the end", QByteArray("\x80\x04\x95\xff\0\0\0\0\0\0\0N.", 13),
-        ErrorCode::Truncated);
-    row("FRAME inside an opcode", QByteArray("\x80\x04\x95\x02\0\0\0\0\0\0\0J\1\0\0\0.", 17),
+    row("LONG4 of 2 GiB", raw("\x8b\xff\xff\xff\x7f."), ErrorCode::Truncated);
+    row("FRAME past the end", raw("\x80\x04\x95\xff\0\0\0\0\0\0\0N."), ErrorCode::Truncated);
+    row("FRAME inside an opcode", raw("\x80\x04\x95\x02\0\0\0\0\0\0\0J\1\0\0\0."),
         ErrorCode::Malformed);
     row("EXT1", "\x82\x01.", ErrorCode::Refused);
     row("EXT2", "\x83\x01\x01.", ErrorCode::Refused);
@@ -163,35 +168,33 @@ void TestPickleVm::prints_data()
     row("str, protocol 0", "V\\u20ac\xe9\np0\n.", "'\u20ac\u00e9'");
     row("Python 2 str", "S'a\\n\\x41\\101'\n.", "'a\\nAA'");
     row("BININT", "J\xfe\xff\xff\xff.", "-2");
-    row("BININT2", QByteArray("M\x00\x01.", 4), "256");
-    row("LONG1 empty", QByteArray("\x8a\x00.", 3), "0");
+    row("BININT2", raw("M\x00\x01."), "256");
+    row("LONG1 empty", raw("\x8a\x00."), "0");
     row("LONG1 -1", "\x8a\x01\xff.", "-1");
-    row("LONG1 255", QByteArray("\x8a\x02\xff\x00.", 5), "255");
-    row("LONG1 -2**63", QByteArray("\x8a\x08\0\0\0\0\0\0\0\x80.", 11), "-9223372036854775808");
-    row("LONG1 2**64-1", QByteArray("\x8a\x09\xff\xff\xff\xff\xff\xff\xff\xff\0.", 12),
+    row("LONG1 255", raw("\x8a\x02\xff\x00."), "255");
+    row("LONG1 -2**63", raw("\x8a\x08\0\0\0\0\0\0\0\x80."), "-9223372036854775808");
+    row("LONG1 2**64-1", raw("\x8a\x09\xff\xff\xff\xff\xff\xff\xff\xff\0."),
         "18446744073709551615");
-    row("LONG1 -2**64", QByteArray("\x8a\x09\0\0\0\0\0\0\0\0\xff.", 12), "-18446744073709551616");
-    row("LONG1 needlessly long", QByteArray("\x8a\x0a\x05\0\0\0\0\0\0\0\0\0.", 13), "5");
-    row("BINFLOAT", QByteArray("G\xbf\xf8\0\0\0\0\0\0.", 10), "-1.5");
+    row("LONG1 -2**64", raw("\x8a\x09\0\0\0\0\0\0\0\0\xff."), "-18446744073709551616");
+    row("LONG1 needlessly long", raw("\x8a\x0a\x05\0\0\0\0\0\0\0\0\0."), "5");
+    row("BINFLOAT", raw("G\xbf\xf8\0\0\0\0\0\0."), "-1.5");
     row("bytes",
-        "\x80\x03"
-        "C\x02\x00\xff.",
-        "b'");
+        raw("\x80\x03"
+            "C\x02\x00\xff."),
+        "b'\\x00\\xff'");
     row("nested", "(lp0\nI1\na(I2\nI3\ntp1\na.", "[1, (2, 3)]");
-    row("dict", "\x80\x02}q\x00(X\x01\0\0\0", "error: ");
+    row("dict", raw("\x80\x02}q\x00X\x01\0\0\0aK\x01s."), "{'a': 1}");
     row("one-tuple", "K\x01\x85.", "(1,)");
     row("empty tuple", ").", "()");
     row("POP of a MARK", "N(0.", "None");
-    row("quotes", QByteArray("X\x03\0\0\0a'b.", 9), "\"a'b\"");
+    row("quotes", raw("X\x03\0\0\0a'b."), "\"a'b\"");
     row("bytes of protocol 2",
-        QByteArray("\x80\x02"
-                   "c_codecs\nencode\nX\x02\0\0\0\xc3\xbfX\x06\0\0\0latin1\x86R.",
-                   42),
+        raw("\x80\x02"
+            "c_codecs\nencode\nX\x02\0\0\0\xc3\xbfX\x06\0\0\0latin1\x86R."),
         "b'\\xff'");
     row("complex",
-        QByteArray("\x80\x02"
-                   "c__builtin__\ncomplex\nG?\xf0\0\0\0\0\0\0G\xc0\0\0\0\0\0\0\0\x86R.",
-                   44),
+        raw("\x80\x02"
+            "c__builtin__\ncomplex\nG?\xf0\0\0\0\0\0\0G\xc0\0\0\0\0\0\0\0\x86R."),
         "(1.0-2.0j)");
 }
 
@@ -199,11 +202,7 @@ void TestPickleVm::prints()
 {
     QFETCH(QByteArray, pickle);
     QFETCH(QString, text);
-    const QString got = printed(pickle);
-    if (text == QLatin1String("error: ") || text == QLatin1String("b'"))
-        QVERIFY2(got.startsWith(text), qPrintable(got));
-    else
-        QCOMPARE(got, text);
+    QCOMPARE(printed(pickle), text);
 }
 
 void TestPickleVm::hugeIntegerIsQuick()
@@ -278,7 +277,7 @@ void TestPickleVm::namesStaySymbols()
     const auto graph = readBytes("cos\nsystem\n(S'true'\ntR.");
     QVERIFY(graph.ok());
     const PickleGraph &g = *graph.value();
-    QCOMPARE(g.kind(g.root), PickleKind::Object);
+    QVERIFY(g.kind(g.root) == PickleKind::Object);
     QCOMPARE(g.globals.size(), std::size_t(1));
     QVERIFY(g.globals[0].dangerous);
     QVERIFY(g.globals[0].called);
@@ -352,7 +351,7 @@ void TestPickleVm::utf8_data()
     QTest::addColumn<QByteArray>("bytes");
     QTest::addColumn<bool>("valid");
     QTest::newRow("empty") << QByteArray() << true;
-    QTest::newRow("NUL") << QByteArray("\0", 1) << true;
+    QTest::newRow("NUL") << raw("\0") << true;
     QTest::newRow("four bytes") << QByteArray("\xf0\x9f\x98\x80") << true;
     QTest::newRow("lone surrogate") << QByteArray("\xed\xa0\x80") << true;
     QTest::newRow("last code point") << QByteArray("\xf4\x8f\xbf\xbf") << true;

@@ -20,6 +20,13 @@ using namespace forkpoint;
 
 namespace {
 
+/// A literal with whatever NULs are in it.
+template <std::size_t Size>
+QByteArray raw(const char (&literal)[Size])
+{
+    return QByteArray(literal, qsizetype(Size - 1));
+}
+
 const QString Folder = QStringLiteral(FORKPOINT_TEST_DATA "/torch/");
 
 QByteArray fileBytes(const QString &name)
@@ -206,7 +213,7 @@ void TestTorchFiles::hugeViewIsListedNotRead()
     TensorIndex i = 0;
     const TensorRef *huge = findTensor(opened.checkpoint->catalog(), "huge", i);
     QVERIFY(huge && huge->unreadable);
-    QCOMPARE(huge->unreadable->code, ErrorCode::Limit);
+    QVERIFY(huge->unreadable->code == ErrorCode::Limit);
     QCOMPARE(huge->shape.toString(), std::string("[1048576, 1048576]"));
     QVERIFY(!findTensor(opened.checkpoint->catalog(), "small", i)->unreadable);
 }
@@ -247,7 +254,7 @@ void TestTorchFiles::objectsAreOpaque()
             const auto value = std::find_if(values.begin(), values.end(),
                                             [n = name](const ValueRef &v) { return v.name == n; });
             QVERIFY2(value != values.end(), name);
-            QCOMPARE(value->value.type, ValueType::Opaque);
+            QVERIFY(value->value.type == ValueType::Opaque);
             QVERIFY(std::get<std::string>(value->value.data).starts_with(path));
         }
     }
@@ -360,7 +367,7 @@ void TestTorchFiles::codeIsToldAndNotRun_data()
 {
     QTest::addColumn<QByteArray>("pickle");
     const QByteArray command("touch forkpoint_pwned");
-    const QByteArray text = QByteArray("X\x15\0\0\0", 5) + command;
+    const QByteArray text = raw("X\x15\0\0\0") + command;
     QTest::newRow("os.system") << QByteArray("\x80\x02"
                                              "cos\nsystem\n"
                                              + text + "\x85R.");
@@ -434,11 +441,11 @@ void TestTorchFiles::longNumberListIsFolded()
     const Value folded = valueOf(ints
                                  + "K\x40"
                                    "e.");
-    QCOMPARE(folded.type, ValueType::Numbers);
+    QVERIFY(folded.type == ValueType::Numbers);
     QCOMPARE(folded.count, std::uint64_t(65));
     QCOMPARE(folded.digest,
              std::string("7bb4b16bbdc1c6ef40694d9ec165b4c114ae0bf0d9b863130560fa99163585f9"));
-    const Value floats = valueOf(ints + QByteArray("G\x40\x50\0\0\0\0\0\0", 9) + "e.");
+    const Value floats = valueOf(ints + raw("G\x40\x50\0\0\0\0\0\0") + "e.");
     QCOMPARE(floats.digest,
              std::string("a2c297b161f5e61a7e16c45d19feb53ec8f2ae0103d1a97d7c91756ccfccba51"));
     QCOMPARE(openBytes("n", ints + "e.").checkpoint->catalog().values.size(), std::size_t(64));
