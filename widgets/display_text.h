@@ -15,7 +15,7 @@ namespace forkpoint {
 
 /// The one place where model values become text for people. Names in files are hostile: the result
 /// has no control, line, bidirectional-override or invisible characters (they are shown as \uNNNN),
-/// and bytes that are not UTF-8 are shown as \xNN.
+/// and bytes that are not UTF-8 are shown as \xnn.
 QString displayText(std::string_view utf8);
 QString displayText(const QString &text);
 

@@ -41,7 +41,8 @@ void FakeViewContext::answer(std::uint64_t id, ElementPage page)
 
 void FakeViewContext::openSide(Side side, const QString &path)
 {
-    calls += QStringLiteral("openSide %1 %2").arg(side == Side::A ? u'A' : u'B').arg(path);
+    calls +=
+        QStringLiteral("openSide %1 %2").arg(side == Side::A ? QChar(u'A') : QChar(u'B')).arg(path);
 }
 
 void FakeViewContext::openPair(const QString &pathA, const QString &pathB)
@@ -235,7 +236,7 @@ void fillLikeSamples(FakeViewContext &context)
     runs->shownStep = 4;
     runs->seriesA = runs->seriesB = true;
     for (Step at : {4, 8, 12})
-        runs->steps.push_back({at, StepStatus::Different, step->counts.different, false, {}});
+        runs->steps.push_back({at, StepStatus::Different, step->counts.different, {}});
     runs->metrics.push_back({"loss", true, 12, std::nullopt, {}});
     runs->verdict = {
         Outcome::Different,

@@ -180,6 +180,8 @@ QVariant TensorTreeModel::moduleCell(const Node &node, TensorColumn column, int 
                 return int(ThemeColor::Difference);
             return int(node.unknown > 0 ? ThemeColor::Unknown : ThemeColor::Equal);
         }
+        if (node.differing == 0)
+            return int(ThemeColor::Muted);
         return int(column == TensorColumn::MaxAbs ? ThemeColor::Difference : ThemeColor::Text);
     case BarRole:
         if (column == TensorColumn::MaxAbs && node.maxAbs > 0.0 && std::isfinite(node.maxAbs))

@@ -86,6 +86,7 @@ StepStrip::StepStrip(ViewContext *context, QWidget *parent)
     setFocusPolicy(Qt::StrongFocus);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     setAccessibleName(tr("Steps"));
+    measureLabels();
     connect(m_next, &QAction::triggered, this, [this] { jump(false); });
     connect(m_previous, &QAction::triggered, this, [this] { jump(true); });
     connect(m_fit, &QAction::triggered, this, [this] { zoomToFit(); });
@@ -198,10 +199,15 @@ QString StepStrip::metricSummary() const
 
 // --- geometry -------------------------------------------------------------------------------
 
+/// Once a font: every mark asks where the lanes begin.
+void StepStrip::measureLabels()
+{
+    m_labelWidth = fontMetrics().horizontalAdvance(tr("checkpoints")) + 28;
+}
+
 QRect StepStrip::plotArea() const
 {
-    const int labels = fontMetrics().horizontalAdvance(tr("checkpoints")) + 28;
-    return rect().adjusted(labels, Padding, -RightMargin, -Padding);
+    return rect().adjusted(m_labelWidth, Padding, -RightMargin, -Padding);
 }
 
 double StepStrip::pixelsPerStep() const
@@ -419,8 +425,10 @@ bool StepStrip::event(QEvent *event)
                        : QToolTip::showText(help->globalPos(), plainToolTip(text), this);
         return true;
     }
-    if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange)
+    if (event->type() == QEvent::FontChange) {
+        measureLabels();
         updateGeometry();
+    }
     return QWidget::event(event);
 }
 
@@ -444,8 +452,6 @@ QString StepStrip::toolTipAt(const QPoint &position) const
     QString text = tr("step %1: %2").arg(step.step).arg(describe(step.status));
     if (step.different > 0)
         text += tr(", ") + countedText(step.different, "item differs", "items differ");
-    if (step.withinTolerance)
-        text += tr(" (within the tolerance asked for)");
     if (!step.reason.empty())
         text += u'\n' + displayText(step.reason);
     return text;
@@ -560,7 +566,7 @@ void StepStrip::paintMarks(QPainter &painter, const QRect &lane) const
             const int height = filled ? MarkSize : MarkSize / 3;
             painter.fillRect(mark.x(), mark.bottom() - height, width, height, color);
         }
-        if (selected && *selected >= column.first && *selected <= column.last) {
+        if (selected >= column.first && selected <= column.last) {
             painter.setPen(QPen(theme.a, 2));
             painter.setBrush(Qt::NoBrush);
             painter.drawRoundedRect(mark.adjusted(-3, -3, 3, 3), 4, 4);

@@ -57,6 +57,7 @@ private:
 
     void refresh();
     void refreshMetric();
+    void measureLabels();
     void zoomToFit();
     void zoomAt(double x, double factor);
     void clampRange();
@@ -85,6 +86,7 @@ private:
     QString m_metricName;
     double m_lowest = 0, m_highest = 1; ///< steps of the whole axis
     double m_from = 0, m_to = 1;        ///< steps in view
+    int m_labelWidth = 0;
     bool m_fitted = true;
     QPoint m_pressedAt;
     double m_pressedFrom = 0;

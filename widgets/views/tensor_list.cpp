@@ -63,6 +63,9 @@ TensorList::TensorList(ViewContext *context, QWidget *parent)
     m_treeView->setRootIsDecorated(true);
     m_treeView->setTreePosition(int(TensorColumn::Name));
     m_valueView = buildView(m_values, tr("Values"));
+    m_tableView->setObjectName(QStringLiteral("tensorTable"));
+    m_treeView->setObjectName(QStringLiteral("moduleTree"));
+    m_valueView->setObjectName(QStringLiteral("valueTable"));
     setColumnWidths(m_tableView, {2, 0, 9, 8, 8, 17, 8, 9});
     setColumnWidths(m_treeView, {2, 0, 9, 8, 8, 17, 8, 9});
     setColumnWidths(m_valueView, {2, 0, 19, 19, 10});

@@ -88,6 +88,8 @@ Welcome::Welcome(ViewContext *context, QWidget *parent) : QWidget(parent), m_con
     recent->addWidget(title(tr("Recent pairs"), this));
     m_samples = new QVBoxLayout;
     m_recent = new QVBoxLayout;
+    for (QVBoxLayout *list : {samples, recent, m_samples, m_recent})
+        list->setSpacing(6);
     samples->addLayout(m_samples);
     recent->addLayout(m_recent);
     samples->addStretch(1);
@@ -128,7 +130,7 @@ void Welcome::fillRecent()
         auto *button = makeButton(elidedMiddle(text, 80));
         button->setToolTip(plainToolTip(text));
         button->setAccessibleName(tr("Open %1 and %2").arg(displayText(a), displayText(b)));
-        m_recent->addWidget(button);
+        m_recent->addWidget(button, 0, Qt::AlignLeft);
         connect(button, &QToolButton::clicked, this, [this, a, b] { m_context->openPair(a, b); });
     }
     if (pairs.isEmpty())
@@ -142,7 +144,7 @@ void Welcome::fillSamples()
     for (const SamplePair &sample : samples) {
         auto *button = makeButton(displayText(sample.title));
         button->setAccessibleDescription(displayText(sample.sentence));
-        m_samples->addWidget(button);
+        m_samples->addWidget(button, 0, Qt::AlignLeft);
         m_samples->addWidget(note(displayText(sample.sentence)));
         connect(button, &QToolButton::clicked, this,
                 [this, sample] { m_context->openPair(sample.pathA, sample.pathB); });

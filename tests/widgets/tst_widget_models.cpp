@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "support/fake_view_context.h"
+#include "widgets/display_text.h"
+#include "widgets/models/finding_list_model.h"
+#include "widgets/models/problem_list_model.h"
+#include "widgets/models/tensor_table_model.h"
+#include "widgets/models/tensor_tree_model.h"
+#include "widgets/models/value_table_model.h"
+#include "widgets/widget_test_main.h"
+
+#include <QAbstractItemModelTester>
+#include <QElapsedTimer>
+#include <QSignalSpy>
+
+using namespace forkpoint;
+
+namespace {
+
+QString cell(const QAbstractItemModel &model, int row, int column)
+{
+    return model.index(row, column).data().toString();
+}
+
+QStringList names(const TensorTableModel &model)
+{
+    QStringList result;
+    for (int row = 0; row < model.rowCount(); ++row)
+        result += cell(model, row, int(TensorColumn::Name));
+    return result;
+}
+
+/// The tree as text, one line a node, two spaces a level.
+void print(const QAbstractItemModel &model, const QModelIndex &parent, const QString &indent,
+           QStringList &lines)
+{
+    for (int row = 0; row < model.rowCount(parent); ++row) {
+        const QModelIndex index = model.index(row, int(TensorColumn::Name), parent);
+        lines += indent + index.data().toString() + u' '
+            + index.siblingAtColumn(int(TensorColumn::Differs)).data().toString();
+        print(model, index.siblingAtColumn(0), indent + QStringLiteral("  "), lines);
+    }
+}
+
+std::shared_ptr<CheckpointComparison> threeLayers()
+{
+    return makeComparison({differingRow("layers.2.w", {{4, 4}}, 4, 0.5, 7),
+                           differingRow("layers.10.w", {{4, 4}}, 8, 0.25, 900),
+                           identicalRow("layers.1.w", {{4}})},
+                          {});
+}
+
+} // namespace
+
+class TestWidgetModels : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void naturalOrderComparesNumbers();
+    void displayTextMakesHostileNamesInert();
+    void elementsHaveTheDigitsOfTheirType();
+    void tableSortsByRawValues();
+    void tableFiltersAndKeepsPlacesWhileResultsArrive();
+    void onlyDifferingShowsUnknownOnesAtTheEnd();
+    void tableFilters100000RowsQuickly();
+    void treeSumsUpModules();
+    void treeBoundsDepth();
+    void valuesTellAbsenceAndSortNumbers();
+    void listsPutTheGravestFirst();
+};
+
+void TestWidgetModels::naturalOrderComparesNumbers()
+{
+    QVERIFY(naturalCompare("layers.2.w", "layers.10.w") < 0);
+    QVERIFY(naturalCompare("layers.10.w", "layers.2.w") > 0);
+    QVERIFY(naturalCompare("a", "a.b") < 0);
+    QVERIFY(naturalCompare("x01", "x1") != 0);
+    QVERIFY(naturalCompare("x99999999999999999999999", "x100000000000000000000000") < 0);
+    QCOMPARE(naturalCompare("same.1", "same.1"), 0);
+}
+
+void TestWidgetModels::displayTextMakesHostileNamesInert()
+{
+    QCOMPARE(displayText(std::string_view("plain.name")), QStringLiteral("plain.name"));
+    QCOMPARE(displayText(std::string_view("a\nb")), QStringLiteral("a\\u000ab"));
+    QCOMPARE(displayText(std::string_view("a\xe2\x80\xae"
+                                          "b")),
+             QStringLiteral("a\\u202eb"));
+    QCOMPARE(displayText(std::string_view("a\xff"
+                                          "b")),
+             QStringLiteral("a\\xffb"));
+    QCOMPARE(displayText(std::string_view("caf\xc3\xa9")), QStringLiteral("café"));
+    QVERIFY(plainToolTip(QStringLiteral("<b>x</b>")).contains(QLatin1String("&lt;b&gt;")));
+    QCOMPARE(elidedMiddle(QString(100, u'x'), 40).size(), 40);
+    QCOMPARE(elidedMiddle(QStringLiteral("short"), 40), QStringLiteral("short"));
+}
+
+void TestWidgetModels::elementsHaveTheDigitsOfTheirType()
+{
+    // Digits from the definition: numpy.finfo(float32) needs 9, float64 17.
+    const ElementRow row = floatRow(0, 0.1F, 0.1F);
+    QCOMPARE(elementText(*dtypeByName("float32"), row.a, row.bitsA), QStringLiteral("0.100000001"));
+    QCOMPARE(elementText(*dtypeByName("float64"), ElementValue{0.1, {}}, {}),
+             QStringLiteral("0.10000000000000001"));
+    QCOMPARE(elementText(*dtypeByName("int8"), ElementValue{std::int64_t(-7), {}}, {}),
+             QStringLiteral("-7"));
+    QCOMPARE(differenceText(row), QStringLiteral("0"));
+    QVERIFY(differenceText(floatRow(0, 1.0F, 2.0F)).startsWith(u'+'));
+    QCOMPARE(shapeText({{96, 24}}), QStringLiteral("96×24"));
+    QCOMPARE(shapeText({}), QStringLiteral("scalar"));
+}
+
+void TestWidgetModels::tableSortsByRawValues()
+{
+    TensorTableModel model;
+    QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    model.setComparison(threeLayers());
+    const QStringList natural{QStringLiteral("layers.1.w"), QStringLiteral("layers.2.w"),
+                              QStringLiteral("layers.10.w")};
+    QCOMPARE(names(model), natural);
+    const QPersistentModelIndex kept = model.index(1, 0); // layers.2.w
+    model.sort(int(TensorColumn::MaxUlp),
+               Qt::DescendingOrder); // 900 before 7, not "7" before "900"
+    QCOMPARE(names(model).first(), QStringLiteral("layers.10.w"));
+    QCOMPARE(kept.sibling(kept.row(), 1).data().toString(), QStringLiteral("layers.2.w"));
+    model.sort(int(TensorColumn::MaxAbs), Qt::DescendingOrder);
+    QCOMPARE(names(model).first(), QStringLiteral("layers.2.w"));
+    model.sort(int(TensorColumn::Differs), Qt::AscendingOrder);
+    QCOMPARE(names(model).first(), QStringLiteral("layers.1.w"));
+    QCOMPARE(cell(model, 2, int(TensorColumn::Differs)), QStringLiteral("50.0 %"));
+    QCOMPARE(cell(model, 2, int(TensorColumn::MaxUlp)), QStringLiteral("900"));
+    // Bars: the largest difference has the whole length, the smallest is still seen.
+    const auto bar = [&](int row) {
+        return model.index(row, int(TensorColumn::MaxAbs)).data(BarRole).toDouble();
+    };
+    QCOMPARE(bar(1), 1.0);
+    QVERIFY(bar(2) > 0.1 && bar(2) < 1.0);
+    QVERIFY(!model.index(0, int(TensorColumn::MaxAbs)).data(BarRole).isValid());
+}
+
+void TestWidgetModels::tableFiltersAndKeepsPlacesWhileResultsArrive()
+{
+    TensorTableModel model;
+    QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    auto first = std::make_shared<CheckpointComparison>(*threeLayers());
+    for (TensorRow &row : first->tensors) {
+        row.status = ItemStatus::NotCompared;
+        row.stats.reset();
+    }
+    first->finished = false;
+    model.setComparison(first);
+    model.sort(int(TensorColumn::MaxUlp), Qt::DescendingOrder);
+    const QStringList before = names(model);
+    QSignalSpy resets(&model, &QAbstractItemModel::modelReset);
+    QSignalSpy changes(&model, &QAbstractItemModel::dataChanged);
+    model.setComparison(threeLayers());
+    QCOMPARE(names(model), before); // sorting waits for the user
+    QCOMPARE(resets.count(), 0);
+    QCOMPARE(changes.count(), 1);
+    model.setFilter(RowFilter(QStringLiteral("LAYERS 10"), false));
+    QCOMPARE(names(model), QStringList{QStringLiteral("layers.10.w")});
+    QCOMPARE(model.rowOf(model.comparisonRow(0)), 0);
+    model.setFilter(RowFilter(QStringLiteral("nothing"), false));
+    QCOMPARE(model.rowCount(), 0);
+    model.setComparison(nullptr);
+    QCOMPARE(model.rowCount(), 0);
+}
+
+void TestWidgetModels::onlyDifferingShowsUnknownOnesAtTheEnd()
+{
+    TensorRow unknown = identicalRow("z", {{1}});
+    unknown.status = ItemStatus::NotCompared;
+    auto rows = std::vector<TensorRow>{unknown, identicalRow("a", {{1}}),
+                                       differingRow("b", {{2}}, 1, 1.0, 1)};
+    TensorTableModel model;
+    QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    model.setFilter(RowFilter({}, true));
+    model.setComparison(makeComparison(rows, {}, false));
+    QCOMPARE(names(model), QStringList{QStringLiteral("b")});
+    model.setComparison(makeComparison(rows, {}, true));
+    QCOMPARE(names(model), (QStringList{QStringLiteral("b"), QStringLiteral("z")}));
+}
+
+void TestWidgetModels::tableFilters100000RowsQuickly()
+{
+    std::vector<TensorRow> rows;
+    for (int i = 0; i < 100'000; ++i)
+        rows.push_back(identicalRow("model.layers." + std::to_string(i) + ".mlp.weight", {{8}}));
+    TensorTableModel model;
+    model.setComparison(makeComparison(std::move(rows), {}));
+    QElapsedTimer timer;
+    timer.start();
+    model.setFilter(RowFilter(QStringLiteral("layers.9999 weight"), false));
+    const qint64 took = timer.elapsed();
+    QCOMPARE(model.rowCount(), 11); // 9999 and 99990 to 99999
+    qInfo("filtering 100,000 rows took %lld ms", static_cast<long long>(took));
+    QVERIFY2(took < 500, "filtering must not be felt");
+}
+
+void TestWidgetModels::treeSumsUpModules()
+{
+    TensorTableModel table;
+    TensorTreeModel tree;
+    QAbstractItemModelTester tester(&tree, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    const auto comparison = threeLayers();
+    table.setComparison(comparison);
+    tree.setRows(comparison, table.visibleRows());
+    QStringList lines;
+    print(tree, {}, {}, lines);
+    QCOMPARE(lines,
+             (QStringList{QStringLiteral("layers 2 of 3"), QStringLiteral("  1 0 of 1"),
+                          QStringLiteral("    w 0"), QStringLiteral("  2 1 of 1"),
+                          QStringLiteral("    w 25.0 %"), QStringLiteral("  10 1 of 1"),
+                          QStringLiteral("    w 50.0 %")}));
+    const QModelIndex root = tree.index(0, 0);
+    QCOMPARE(root.siblingAtColumn(int(TensorColumn::MaxUlp)).data().toString(),
+             QStringLiteral("900"));
+    QVERIFY(!root.data(RowRole).isValid());
+    const QModelIndex leaf = tree.indexOf(0); // sorted bytewise: layers.1.w
+    QCOMPARE(leaf.data(NameRole).toString(), QStringLiteral("layers.1.w"));
+    QCOMPARE(leaf.data(RowRole).toULongLong(), 0ULL);
+    tree.updateComparison(threeLayers());
+    QCOMPARE(tree.rowCount(), 1);
+}
+
+void TestWidgetModels::treeBoundsDepth()
+{
+    std::string deep;
+    for (int i = 0; i < 4000; ++i)
+        deep += "a.";
+    const auto comparison = makeComparison({identicalRow(deep, {{1}})}, {});
+    TensorTreeModel tree;
+    tree.setRows(comparison, {0});
+    int depth = 0;
+    for (QModelIndex at = tree.index(0, 0); at.isValid(); at = tree.index(0, 0, at))
+        ++depth;
+    QCOMPARE(depth, TensorTreeModel::MaximumDepth + 1);
+}
+
+void TestWidgetModels::valuesTellAbsenceAndSortNumbers()
+{
+    ValueTableModel model;
+    QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    model.setComparison(makeComparison(
+        {},
+        {valueRow("b", StateClass::Recipe, Value::integer(10), Value::integer(9)),
+         valueRow("a", StateClass::Counter, Value::integer(9), std::nullopt),
+         valueRow("c", StateClass::Recipe, Value::integer(100), Value::integer(100))}));
+    using Column = ValueTableModel::Column;
+    QCOMPARE(cell(model, 0, int(Column::B)), QStringLiteral("not in B"));
+    QCOMPARE(cell(model, 0, int(Column::Sign)), QStringLiteral("◐"));
+    QCOMPARE(cell(model, 1, int(Column::Sign)), QStringLiteral("≠"));
+    model.sort(int(Column::A), Qt::DescendingOrder); // 100, 10, 9
+    QCOMPARE(cell(model, 0, int(Column::Name)), QStringLiteral("c"));
+    QCOMPARE(cell(model, 2, int(Column::Name)), QStringLiteral("a"));
+    model.setFilter(RowFilter({}, true, true));
+    QCOMPARE(model.rowCount(), 1);
+    QCOMPARE(cell(model, 0, int(Column::Name)), QStringLiteral("b"));
+}
+
+void TestWidgetModels::listsPutTheGravestFirst()
+{
+    FindingListModel findings;
+    QAbstractItemModelTester first(&findings,
+                                   QAbstractItemModelTester::FailureReportingMode::QtTest);
+    findings.setRows({{"note", Certainty::Is, Severity::Note, "n", {}},
+                      {"bad", Certainty::ConsistentWith, Severity::Error, "e\nx", {"w"}}});
+    QCOMPARE(findings.at(0).id, std::string("bad"));
+    QCOMPARE(cell(findings, 0, int(FindingListModel::Column::Text)), QStringLiteral("e\\u000ax"));
+    QCOMPARE(cell(findings, 0, int(FindingListModel::Column::Certainty)),
+             QStringLiteral("consistent with"));
+    ProblemListModel problems;
+    QAbstractItemModelTester second(&problems,
+                                    QAbstractItemModelTester::FailureReportingMode::QtTest);
+    problems.setRows({{Severity::Note, "c", "f", "p", "t"}, {Severity::Error, "c", "g", "q", "u"}});
+    QCOMPARE(problems.rowCount(), 2);
+    QCOMPARE(cell(problems, 0, int(ProblemListModel::Column::File)), QStringLiteral("g"));
+    problems.setRows({});
+    QCOMPARE(problems.rowCount(), 0);
+}
+
+FP_WIDGET_TEST_MAIN(TestWidgetModels)
+#include "tst_widget_models.moc"
