@@ -283,16 +283,16 @@ std::vector<StepStrip::Column> StepStrip::columns() const
     return result;
 }
 
-std::optional<std::size_t> StepStrip::selectedMark() const
+std::size_t StepStrip::selectedMark() const
 {
     const std::optional<Step> step = m_context->selectedStep();
     if (!m_comparison || !step)
-        return std::nullopt;
+        return NoMark;
     const auto &marks = m_comparison->steps;
     const auto found = std::lower_bound(marks.begin(), marks.end(), *step,
                                         [](const StepMark &m, Step s) { return m.step < s; });
     if (found == marks.end() || found->step != *step)
-        return std::nullopt;
+        return NoMark;
     return std::size_t(found - marks.begin());
 }
 
@@ -357,7 +357,7 @@ void StepStrip::jump(bool backward)
 void StepStrip::keyPressEvent(QKeyEvent *event)
 {
     const std::size_t count = m_comparison ? m_comparison->steps.size() : 0;
-    const std::optional<std::size_t> selected = selectedMark();
+    const std::size_t selected = selectedMark();
     if (event->key() == Qt::Key_Plus || event->key() == Qt::Key_Minus) {
         zoomAt(plotArea().center().x(), event->key() == Qt::Key_Plus ? 1 / ZoomStep : ZoomStep);
         return;
@@ -367,8 +367,8 @@ void StepStrip::keyPressEvent(QKeyEvent *event)
         return;
     }
     switch (event->key()) {
-    case Qt::Key_Left: select(selected && *selected > 0 ? *selected - 1 : 0); break;
-    case Qt::Key_Right: select(selected ? std::min(*selected + 1, count - 1) : 0); break;
+    case Qt::Key_Left: select(selected != NoMark && selected > 0 ? selected - 1 : 0); break;
+    case Qt::Key_Right: select(selected != NoMark ? std::min(selected + 1, count - 1) : 0); break;
     case Qt::Key_Home: select(0); break;
     case Qt::Key_End: select(count - 1); break;
     default: QWidget::keyPressEvent(event);

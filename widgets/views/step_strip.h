@@ -63,7 +63,8 @@ private:
     void clampRange();
     void select(std::size_t mark);
     void jump(bool backward);
-    std::optional<std::size_t> selectedMark() const;
+    static constexpr std::size_t NoMark = ~std::size_t(0);
+    std::size_t selectedMark() const; ///< or NoMark
     std::optional<std::size_t> markAt(int x) const;
     QString toolTipAt(const QPoint &position) const;
 
