@@ -547,8 +547,7 @@ void StepStrip::paintMarks(QPainter &painter, const QRect &lane) const
         nearest = std::min(nearest, shown[i].x - shown[i - 1].x);
     const bool signs = nearest >= MarkRoom;
     const int width = signs ? MarkSize : std::max(1, nearest - 1);
-    const std::optional<std::size_t> selected =
-        m_context->selectedStep() ? selectedMark() : std::nullopt;
+    const std::size_t selected = selectedMark();
     painter.setRenderHint(QPainter::Antialiasing, signs);
     for (const Column &column : shown) {
         const QRect mark(column.x - width / 2, lane.center().y() - MarkSize / 2, width, MarkSize);
