@@ -288,6 +288,12 @@ std::string reportJson(const RunComparison &comparison, const ReportOptions &opt
     writeMetrics(json, comparison.metrics);
     writeFindings(json, comparison.findings);
     writeDiagnostics(json, comparison.diagnostics);
+    if (!options.environment.empty()) {
+        json.key("environment").beginObject();
+        for (const auto &[name, value] : options.environment)
+            json.key(name).text(value);
+        json.endObject();
+    }
     json.endObject();
     return json.take();
 }

@@ -4,6 +4,8 @@
 #include "model/run_comparison.h"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace forkpoint {
 
@@ -11,6 +13,8 @@ namespace forkpoint {
 struct ReportOptions
 {
     bool histograms = false; ///< --full
+    /// --environment: pairs written under "environment"; empty leaves the member out.
+    std::vector<std::pair<std::string, std::string>> environment;
 };
 
 /// The document "forkpoint.report/1": a pure function of its arguments, the same bytes always.

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/commands.h"
+#include "app/cli/output.h"
+#include "app/core/compare_text.h"
+#include "app/core/text_file.h"
+#include "app/core/thread_pool.h"
+#include "gpu/backend_registry.h"
+#include "loaders/open_run.h"
+#include "model/report_json.h"
+#include "model/run_comparer.h"
+
+#include <chrono>
+#include <thread>
+
+namespace forkpoint {
+
+namespace {
+
+/// Keeps the average reading rate below the limit the user set.
+class Throttle
+{
+public:
+    explicit Throttle(std::uint64_t bytesPerSecond) : m_rate(bytesPerSecond) {}
+
+    void wait(std::uint64_t bytesDone) const
+    {
+        if (m_rate == 0)
+            return;
+        const std::chrono::duration<double> due(double(bytesDone) / double(m_rate));
+        std::this_thread::sleep_until(
+            m_start + std::chrono::duration_cast<std::chrono::steady_clock::duration>(due));
+    }
+
+private:
+    std::uint64_t m_rate;
+    std::chrono::steady_clock::time_point m_start = std::chrono::steady_clock::now();
+};
+
+RunComparison refused(const Options &options, std::string reason, Diagnostics diagnostics)
+{
+    RunComparison comparison;
+    comparison.pathA = options.pathA;
+    comparison.pathB = options.pathB;
+    comparison.diagnostics = std::move(diagnostics);
+    VerdictFacts facts;
+    facts.refused = true;
+    facts.refusedReason = std::move(reason);
+    comparison.verdict = decide(facts);
+    comparison.finished = true;
+    return comparison;
+}
+
+RunComparison compareRuns(const Options &options, const ComputeBackend &backend,
+                          ThreadPool &threads)
+{
+    std::shared_ptr<const Run> runs[2];
+    const std::string *paths[2] = {&options.pathA, &options.pathB};
+    for (int side = 0; side < 2; ++side) {
+        auto run = openRun(*paths[side], options.open, {});
+        if (!run)
+            return refused(options,
+                           std::string(side == 0 ? "A" : "B") + ": " + run.error().message(),
+                           {toDiagnostic(run.error(), Severity::Error)});
+        runs[side] = std::move(run).value();
+    }
+    RunComparer comparer(runs[0], runs[1], options.steps, options.compare, backend, threads);
+    ProgressLine line(options);
+    const Throttle throttle(options.maxRate);
+    while (comparer.advance({})) {
+        const Progress progress = comparer.progress();
+        line.show(progress);
+        throttle.wait(progress.bytesDone);
+    }
+    return comparer.snapshot();
+}
+
+} // namespace
+
+int runCompare(const Options &options)
+{
+    ThreadPool threads(options.threads);
+    auto backend = makeBackend(options.device);
+    const RunComparison comparison = backend ? compareRuns(options, **backend, threads)
+                                             : refused(options, backend.error().message(), {});
+    ReportOptions report;
+    report.histograms = options.compare.full;
+    if (options.environment) {
+        report.environment.emplace_back("version", FORKPOINT_VERSION);
+        report.environment.emplace_back("device", backend ? (*backend)->description() : "none");
+        report.environment.emplace_back("threads", std::to_string(threads.threadCount()));
+    }
+    printDiagnostics(options, comparison.diagnostics);
+    const std::string json =
+        options.json || !options.reports.empty() ? reportJson(comparison, report) : std::string();
+    bool written = true;
+    for (const std::string &file : options.reports) {
+        if (const Status status = writeTextFile(file, json); !status) {
+            printError(status.error());
+            written = false;
+        }
+    }
+    written &= writeOutput(options, options.json ? json : compareText(comparison));
+    return written ? exitStatus(comparison.verdict.outcome) : 2;
+}
+
+} // namespace forkpoint

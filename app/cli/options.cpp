@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/options.h"
+
+#include "app/core/tensor_digests.h"
+
+#include <CLI/CLI.hpp>
+
+#include <charconv>
+#include <cstring>
+
+namespace forkpoint {
+
+namespace {
+
+/// What CLI11 fills and finishOptions() turns into the types of the model.
+struct RawOptions
+{
+    Options options;
+    std::string pair = "auto", step, steps, scope, order = "index", maxRate;
+    std::vector<std::string> renames, overrides, digests;
+    double rtol = 0, atol = 0;
+    std::uint64_t maxUlp = 0;
+    CLI::Option *hasRtol = nullptr, *hasAtol = nullptr, *hasMaxUlp = nullptr;
+};
+
+Error usage(std::string text)
+{
+    return {ErrorCode::Usage, {}, {}, std::move(text)};
+}
+
+Result<std::int64_t> parseInteger(std::string_view text)
+{
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size())
+        return usage("'" + std::string(text) + "' is not a whole number");
+    return value;
+}
+
+/// "8", "8:4".
+Result<std::pair<Step, Step>> parsePairOfSteps(std::string_view text)
+{
+    const auto colon = text.find(':');
+    FP_TRY(const Step first, parseInteger(text.substr(0, colon)));
+    if (colon == std::string_view::npos)
+        return std::pair(first, first);
+    FP_TRY(const Step second, parseInteger(text.substr(colon + 1)));
+    return std::pair(first, second);
+}
+
+/// "500M", "1G", "123456".
+Result<std::uint64_t> parseRate(std::string text)
+{
+    std::uint64_t factor = 1;
+    const std::string units = "KMGT";
+    if (!text.empty() && units.find(text.back()) != std::string::npos) {
+        for (std::size_t i = 0; i <= units.find(text.back()); ++i)
+            factor *= 1000;
+        text.pop_back();
+    }
+    FP_TRY(const std::int64_t number, parseInteger(text));
+    if (number <= 0)
+        return usage("--max-rate must be positive");
+    return std::uint64_t(number) * factor;
+}
+
+Result<std::vector<StateClass>> parseScope(const std::string &text)
+{
+    std::vector<StateClass> classes;
+    for (const std::string &name : CLI::detail::split(text, ',')) {
+        const auto stateClass = stateClassByName(name);
+        if (!stateClass) {
+            std::string known;
+            for (const StateClass each : allStateClasses())
+                known += " " + std::string(toString(each));
+            return usage("--scope: '" + name + "' is no class; there are" + known);
+        }
+        classes.push_back(*stateClass);
+    }
+    return classes;
+}
+
+Result<DTypeOverride> parseOverride(const std::string &text)
+{
+    const auto equals = text.rfind('=');
+    const auto dtype =
+        equals == std::string::npos ? std::nullopt : dtypeByName(text.substr(equals + 1));
+    if (!dtype)
+        return usage("--as expects GLOB=DTYPE, got '" + text + "'");
+    return DTypeOverride{text.substr(0, equals), *dtype};
+}
+
+Status checkReports(const std::vector<std::string> &reports)
+{
+    for (const std::string &file : reports) {
+        if (!std::string_view(file).ends_with(".json"))
+            return usage("--report " + file + ": this version writes .json reports only");
+    }
+    return {};
+}
+
+Status finishTolerance(const RawOptions &raw, Tolerance &tolerance)
+{
+    if (*raw.hasRtol)
+        tolerance.rtol = raw.rtol;
+    if (*raw.hasAtol)
+        tolerance.atol = raw.atol;
+    if (*raw.hasMaxUlp)
+        tolerance.maxUlp = raw.maxUlp;
+    if (!(raw.rtol >= 0) || !(raw.atol >= 0))
+        return usage("a tolerance must not be negative");
+    return {};
+}
+
+Status finishSteps(const RawOptions &raw, StepSelection &steps)
+{
+    if (!raw.step.empty() && !raw.steps.empty())
+        return usage("--step and --steps exclude each other");
+    if (!raw.step.empty()) {
+        FP_TRY(const auto pair, parsePairOfSteps(raw.step));
+        steps.only = StepSelection::Pair{pair.first, pair.second};
+    }
+    if (!raw.steps.empty()) {
+        if (raw.steps.find(':') == std::string::npos)
+            return usage("--steps expects FROM:TO");
+        FP_TRY(steps.range, parsePairOfSteps(raw.steps));
+    }
+    return {};
+}
+
+Result<Options> finishOptions(RawOptions raw)
+{
+    Options options = std::move(raw.options);
+    PairingOptions &pairing = options.compare.pairing;
+    if (raw.pair != "auto" && raw.pair != "strict")
+        return usage("--pair is strict or auto");
+    pairing.strict = raw.pair == "strict";
+    for (const std::string &text : raw.renames) {
+        FP_TRY(RenameRule rule, RenameRule::parse(text));
+        pairing.renames.push_back(std::move(rule));
+    }
+    for (const std::string &text : raw.overrides) {
+        FP_TRY(DTypeOverride rule, parseOverride(text));
+        options.open.dtypes.push_back(std::move(rule));
+    }
+    if (!raw.scope.empty()) {
+        FP_TRY(pairing.scope, parseScope(raw.scope));
+    }
+    for (const std::string &list : raw.digests) {
+        for (const std::string &name : CLI::detail::split(list, ',')) {
+            if (!isKnownDigest(name))
+                return usage("'" + name + "' is no known digest: sha256, sha1, md5, crc32");
+            options.digests.push_back(name);
+        }
+    }
+    if (!raw.maxRate.empty()) {
+        FP_TRY(options.maxRate, parseRate(raw.maxRate));
+    }
+    if (raw.order != "index" && raw.order != "largest")
+        return usage("--order is index or largest");
+    options.query.order = raw.order == "largest" ? ElementOrder::Largest : ElementOrder::Differing;
+    FP_CHECK(finishTolerance(raw, options.compare.tolerance));
+    FP_CHECK(finishSteps(raw, options.steps));
+    FP_CHECK(checkReports(options.reports));
+    return options;
+}
+
+void addCommon(CLI::App &command, Options &options)
+{
+    command.add_flag("--json", options.json, "One JSON document on standard output");
+    command.add_option("-o", options.output, "Write to FILE instead of standard output")
+        ->type_name("FILE");
+    command.add_option("--device", options.device, "auto, cpu or cuda[:N]")->capture_default_str();
+    command.add_option("--threads", options.threads, "How many threads (0: all cores)")
+        ->capture_default_str();
+    command.add_flag("--quiet", options.quiet, "No progress, no diagnostics on standard error");
+}
+
+void addOpening(CLI::App &command, RawOptions &raw)
+{
+    command.add_flag("--raw", raw.options.open.raw, "List each file as it is, no assembly");
+    command
+        .add_option("--as", raw.overrides,
+                    "Read opaque elements as a type: GLOB=DTYPE (repeatable)")
+        ->type_name("GLOB=DTYPE")
+        ->allow_extra_args(false);
+    command.add_option("--step", raw.step, "The step N of a series; N:M compares A's N with B's M")
+        ->type_name("N[:M]");
+}
+
+void addPairing(CLI::App &command, RawOptions &raw)
+{
+    command
+        .add_option("--pair", raw.pair, "strict: by name only; auto: also by prefix and content")
+        ->capture_default_str();
+    command.add_option("--rename", raw.renames, "Rename before pairing (repeatable)")
+        ->type_name("s/old/new/")
+        ->allow_extra_args(false);
+}
+
+void addCompare(CLI::App &command, RawOptions &raw)
+{
+    Options &options = raw.options;
+    PairingOptions &pairing = options.compare.pairing;
+    command.add_option("A", options.pathA, "A checkpoint or a series")->required();
+    command.add_option("B", options.pathB, "What to compare it with")->required();
+    addOpening(command, raw);
+    addPairing(command, raw);
+    command.add_option("--steps", raw.steps, "Only the steps FROM to TO")->type_name("FROM:TO");
+    command.add_option("--report", options.reports, "Write a report (.json; repeatable)")
+        ->type_name("FILE")
+        ->allow_extra_args(false);
+    command.add_option("--include", pairing.include, "Only items whose name matches (repeatable)")
+        ->type_name("GLOB")
+        ->allow_extra_args(false);
+    command.add_option("--exclude", pairing.exclude, "Leave out items whose name matches")
+        ->type_name("GLOB")
+        ->allow_extra_args(false);
+    command.add_option("--scope", raw.scope, "Only these classes: weights,optimizer,...");
+    command.add_flag("--tensors-only", pairing.tensorsOnly, "Leave out everything but tensors");
+    command.add_flag("--strict-values", options.compare.strictValues, "1 and 1.0 are different");
+    raw.hasRtol = command.add_option("--rtol", raw.rtol, "Relative tolerance");
+    raw.hasAtol = command.add_option("--atol", raw.atol, "Absolute tolerance");
+    raw.hasMaxUlp = command.add_option("--max-ulp", raw.maxUlp, "Tolerance in ULP");
+    command.add_flag("--no-index", "Use no fingerprint index (this version has none)");
+    command.add_flag("--verify", "Read all bytes (this version always does)");
+    command.add_flag("--verdict-only", options.compare.verdictOnly,
+                     "Stop reading a tensor at its first difference");
+    command.add_flag("--full", options.compare.full,
+                     "All statistics, also where a digest already decided");
+    command.add_flag("--environment", options.environment,
+                     "Put device and versions into the report");
+    command.add_option("--max-rate", raw.maxRate, "Read at most BYTES a second (K, M, G)")
+        ->type_name("BYTES");
+}
+
+void addInspect(CLI::App &command, RawOptions &raw)
+{
+    command.add_option("PATH", raw.options.pathA, "What to look into")->required();
+    addOpening(command, raw);
+    command.add_option("--digest", raw.digests, "sha256, sha1, md5, crc32 of each tensor");
+}
+
+void addFingerprint(CLI::App &command, RawOptions &raw)
+{
+    command.add_option("PATH", raw.options.pathA, "What to fingerprint")->required();
+    addOpening(command, raw);
+    command.add_option("--with", raw.digests,
+                       "Also digests that other tools record: sha256, sha1, md5, crc32");
+}
+
+void addElements(CLI::App &command, RawOptions &raw)
+{
+    Options &options = raw.options;
+    command.add_option("A", options.pathA, "A checkpoint or a series")->required();
+    command.add_option("B", options.pathB, "What to compare it with")->required();
+    command.add_option("--tensor", options.tensor, "Which tensor")->required();
+    addOpening(command, raw);
+    addPairing(command, raw);
+    command.add_option("--order", raw.order, "index or largest")->capture_default_str();
+    command.add_option("--offset", options.query.offset, "Skip so many")->capture_default_str();
+    command.add_option("--count", options.query.count, "Show so many")->capture_default_str();
+}
+
+void addExtract(CLI::App &command, RawOptions &raw)
+{
+    Options &options = raw.options;
+    command.add_option("PATH", options.pathA, "Where the tensor is")->required();
+    command.add_option("--tensor", options.tensor, "Which tensor")->required();
+    addOpening(command, raw);
+    command
+        .add_option("--format", options.extractFormat,
+                    "raw: little-endian row-major bytes; npy: a .npy file (default by -o's name)")
+        ->check(CLI::IsMember({"raw", "npy"}));
+}
+
+bool saysJson(int count, char **arguments)
+{
+    for (int i = 1; i < count; ++i) {
+        if (std::strcmp(arguments[i], "--json") == 0)
+            return true;
+    }
+    return false;
+}
+
+} // namespace
+
+ParsedArguments parseArguments(int count, char **arguments)
+{
+    RawOptions raw;
+    CLI::App app("Finds where two training runs part. Exit status: 0 identical or within tolerance,"
+                 " 1 different, 2 not compared or not read, 3 undecided.",
+                 "forkpoint-cli");
+    app.set_version_flag("--version", std::string("forkpoint-cli ") + FORKPOINT_VERSION);
+    app.require_subcommand(1);
+    struct Command
+    {
+        const char *name, *description;
+        void (*add)(CLI::App &, RawOptions &);
+    };
+    const Command commands[] = {
+        {"compare", "Compare two checkpoints or series; ends with the verdict", addCompare},
+        {"inspect", "What is in it: tensors, values, steps, what could not be read", addInspect},
+        {"fingerprint", "Fingerprints of tensors and of the whole", addFingerprint},
+        {"elements", "Differing elements of one tensor", addElements},
+        {"extract", "Elements of one tensor as bytes or .npy", addExtract},
+        {"formats", "What can be opened", nullptr},
+        {"devices", "What can compute, and why something cannot", nullptr},
+        {"selftest", "Check the arithmetic of this machine", nullptr},
+    };
+    for (const Command &command : commands) {
+        CLI::App *subcommand = app.add_subcommand(command.name, command.description);
+        addCommon(*subcommand, raw.options);
+        if (command.add)
+            command.add(*subcommand, raw);
+        subcommand->callback([&raw, name = command.name] { raw.options.command = name; });
+    }
+    ParsedArguments result;
+    result.json = saysJson(count, arguments);
+    result.command = count > 1 ? arguments[1] : "";
+    try {
+        app.parse(count, arguments);
+    } catch (const CLI::ParseError &error) {
+        if (error.get_exit_code() == 0) {
+            result.text = error.get_name() == "CallForHelp" ? app.help() + "\n"
+                                                            : std::string(error.what()) + "\n";
+            for (const CLI::App *subcommand : app.get_subcommands()) {
+                if (error.get_name() == "CallForHelp")
+                    result.text = subcommand->help() + "\n";
+            }
+            return result;
+        }
+        result.status = 2;
+        result.error = error.what();
+        return result;
+    }
+    auto options = finishOptions(std::move(raw));
+    if (!options) {
+        result.status = 2;
+        result.error = options.error().message();
+        return result;
+    }
+    result.options = std::move(options).value();
+    return result;
+}
+
+} // namespace forkpoint

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "loaders/loader.h"
+#include "model/comparison.h"
+#include "model/element_reader.h"
+#include "model/step_plan.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace forkpoint {
+
+/// Everything a command line can say, parsed and checked.
+struct Options
+{
+    std::string command;
+    std::string pathA, pathB;
+
+    // common
+    bool json = false;
+    bool quiet = false;
+    std::string output; ///< -o; empty: standard output
+    std::string device = "auto";
+    std::size_t threads = 0; ///< 0: as many as the machine has
+    OpenOptions open;
+    CompareOptions compare;
+    std::vector<std::string> reports;
+    StepSelection steps;
+    bool environment = false;
+    std::uint64_t maxRate = 0; ///< bytes a second; 0: as fast as it goes
+
+    // inspect, fingerprint
+    std::vector<std::string> digests;
+
+    // elements, extract
+    std::string tensor;
+    ElementQuery query;
+    std::string extractFormat; ///< "raw", "npy" or empty: by the name of the output
+};
+
+/// Either options to run with, or what to print and the status to end with.
+struct ParsedArguments
+{
+    std::optional<Options> options;
+    int status = 0;
+    std::string text;  ///< help or version, for standard output
+    std::string error; ///< usage error, for standard error (and the JSON document)
+    bool json = false; ///< --json was among the arguments
+    std::string command;
+};
+
+ParsedArguments parseArguments(int count, char **arguments);
+
+} // namespace forkpoint

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/compare_text.h"
+
+#include "app/core/printable.h"
+#include "model/format.h"
+
+#include <algorithm>
+
+namespace forkpoint {
+
+namespace {
+
+constexpr std::size_t ShownRows = 20;
+
+std::string padded(std::string text, std::size_t width)
+{
+    if (text.size() < width)
+        text.append(width - text.size(), ' ');
+    return text;
+}
+
+std::string classTable(const CheckpointComparison &comparison)
+{
+    if (comparison.byClass.empty())
+        return {};
+    std::string text = padded("class", 13) + padded("outcome", 18) + padded("identical", 11)
+        + padded("different", 11) + padded("only A", 8) + padded("only B", 8) + "not compared\n";
+    for (const auto &[stateClass, summary] : comparison.byClass) {
+        const StatusCounts &counts = summary.counts;
+        std::string outcome(toString(summary.outcome));
+        if (isContext(stateClass))
+            outcome += " (context)";
+        text += padded(std::string(toString(stateClass)), 13) + padded(outcome, 18)
+            + padded(grouped(counts.identical), 11) + padded(grouped(counts.different), 11)
+            + padded(grouped(counts.onlyInA), 8) + padded(grouped(counts.onlyInB), 8)
+            + grouped(counts.notCompared) + "\n";
+    }
+    return text;
+}
+
+std::string stepsLine(const std::vector<StepMark> &steps)
+{
+    if (steps.empty())
+        return {};
+    std::string text = "steps:";
+    std::size_t shown = 0;
+    for (const StepMark &mark : steps) {
+        if (++shown > 4 * ShownRows)
+            return text + " ... (" + grouped(steps.size()) + " in all)\n";
+        std::string sign = "?";
+        switch (mark.status) {
+        case StepStatus::Identical: sign = "="; break;
+        case StepStatus::Different: sign = "!="; break;
+        case StepStatus::OnlyInA: sign = " only in A"; break;
+        case StepStatus::OnlyInB: sign = " only in B"; break;
+        default: break;
+        }
+        text += (shown > 1 ? ", " : " ") + std::to_string(mark.step) + sign;
+    }
+    return text + "\n";
+}
+
+std::string tensorLine(const TensorRow &row)
+{
+    std::string text = "  " + printable(row.name) + "  ";
+    if (!row.stats)
+        return text + (row.reason.empty() ? std::string(toString(row.status)) : row.reason) + "\n";
+    const DiffStats &stats = *row.stats;
+    text += grouped(stats.differentElements) + " of " + grouped(row.elements) + " differ ("
+        + percentage(stats.differentElements, row.elements) + ")";
+    if (stats.maxAbsIndex != NoIndex && stats.differentElements > 0)
+        text += ", max |B-A| "
+            + (row.dtypeA.isInteger() ? grouped(stats.maxAbsInteger)
+                                      : significant(stats.maxAbs, 4));
+    if (row.dtypeA.isFloating() && stats.maxUlpIndex != NoIndex)
+        text += ", max ULP " + grouped(stats.maxUlp);
+    return text + "\n";
+}
+
+template <class Row, class Describe>
+std::string section(const std::string &title, const std::vector<const Row *> &rows,
+                    Describe describe)
+{
+    if (rows.empty())
+        return {};
+    std::string text = title + " (" + grouped(rows.size()) + "):\n";
+    for (std::size_t i = 0; i < std::min(rows.size(), ShownRows); ++i)
+        text += describe(*rows[i]);
+    if (rows.size() > ShownRows)
+        text += "  ... and " + grouped(rows.size() - ShownRows) + " more; --json lists them\n";
+    return text;
+}
+
+template <class Row>
+std::vector<const Row *> rowsWith(const std::vector<Row> &rows, ItemStatus status)
+{
+    std::vector<const Row *> result;
+    for (const Row &row : rows) {
+        if (row.status == status)
+            result.push_back(&row);
+    }
+    return result;
+}
+
+std::string valueLine(const ValueRow &row)
+{
+    return "  " + printable(row.name) + "  "
+        + (row.valueA ? printable(row.valueA->toDisplay()) : "absent") + " -> "
+        + (row.valueB ? printable(row.valueB->toDisplay()) : "absent")
+        + (isContext(row.stateClass) ? "  (context)" : "") + "\n";
+}
+
+std::string nameLine(const TensorRow &row)
+{
+    return "  " + printable(row.name) + "\n";
+}
+
+} // namespace
+
+std::string compareText(const RunComparison &comparison)
+{
+    const CheckpointComparison &shown = comparison.shown;
+    std::string text = "A: " + printable(comparison.pathA) + "  " + comparison.formatA
+        + "\nB: " + printable(comparison.pathB) + "  " + comparison.formatB + "\n"
+        + printable(comparison.verdict.sentence) + "\n";
+    if (comparison.firstDivergence)
+        text += printable(comparison.firstDivergence->sentence) + "\n";
+    for (const Finding &finding : comparison.findings)
+        text += "finding: " + printable(finding.text) + "\n";
+    text += stepsLine(comparison.steps);
+    if (comparison.shownStep)
+        text += "step " + std::to_string(*comparison.shownStep) + ":\n";
+    text += classTable(shown);
+    using enum ItemStatus;
+    text += section("different tensors", rowsWith(shown.tensors, Different), tensorLine);
+    text += section("different values", rowsWith(shown.values, Different), valueLine);
+    text += section("tensors only in A", rowsWith(shown.tensors, OnlyInA), nameLine);
+    text += section("tensors only in B", rowsWith(shown.tensors, OnlyInB), nameLine);
+    text += section("values only in A", rowsWith(shown.values, OnlyInA), valueLine);
+    text += section("values only in B", rowsWith(shown.values, OnlyInB), valueLine);
+    text += section("not compared", rowsWith(shown.tensors, NotCompared), tensorLine);
+    return text;
+}
+
+} // namespace forkpoint

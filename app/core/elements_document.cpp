@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/elements_document.h"
+
+#include "app/core/printable.h"
+#include "model/format.h"
+#include "model/json_writer.h"
+
+#include <algorithm>
+
+namespace forkpoint {
+
+namespace {
+
+void writeScalar(JsonWriter &json, const Scalar &scalar)
+{
+    if (const auto *flag = std::get_if<bool>(&scalar))
+        json.boolean(*flag);
+    else if (const auto *i = std::get_if<std::int64_t>(&scalar))
+        json.number(*i);
+    else if (const auto *u = std::get_if<std::uint64_t>(&scalar))
+        json.number(*u);
+    else if (const auto *d = std::get_if<double>(&scalar))
+        json.number(*d);
+    else
+        json.null();
+}
+
+/// A number, or [real, imaginary]; opaque elements have bits only.
+void writeElement(JsonWriter &json, std::string_view key, const ElementValue &value)
+{
+    if (std::holds_alternative<std::monostate>(value.real))
+        return;
+    json.key(key);
+    if (std::holds_alternative<std::monostate>(value.imaginary)) {
+        writeScalar(json, value.real);
+        return;
+    }
+    json.beginArray();
+    writeScalar(json, value.real);
+    writeScalar(json, value.imaginary);
+    json.endArray();
+}
+
+std::string scalarText(const Scalar &scalar, bool narrow)
+{
+    if (const auto *flag = std::get_if<bool>(&scalar))
+        return *flag ? "True" : "False";
+    if (const auto *i = std::get_if<std::int64_t>(&scalar))
+        return std::to_string(*i);
+    if (const auto *u = std::get_if<std::uint64_t>(&scalar))
+        return std::to_string(*u);
+    if (const auto *d = std::get_if<double>(&scalar))
+        return narrow ? shortest(float(*d)) : shortest(*d);
+    return "-";
+}
+
+std::string elementText(const ElementValue &value, bool narrow)
+{
+    std::string text = scalarText(value.real, narrow);
+    if (!std::holds_alternative<std::monostate>(value.imaginary))
+        text = "(" + text + ", " + scalarText(value.imaginary, narrow) + ")";
+    return text;
+}
+
+std::string coordinatesText(Index index, const Shape &shape)
+{
+    return Shape{coordinatesOf(index, shape)}.toString();
+}
+
+/// Indices count decoded elements; the last dimension of a packed type is that much longer.
+Shape elementShape(const TensorRef &tensor)
+{
+    Shape shape = tensor.shape;
+    if (!shape.dims.empty())
+        shape.dims.back() *= tensor.dtype.packing;
+    return shape;
+}
+
+} // namespace
+
+Result<TensorPairRef> findPair(std::shared_ptr<const TensorSource> a,
+                               std::shared_ptr<const TensorSource> b, const PairingOptions &options,
+                               const std::string &name)
+{
+    const Pairing pairing = pairCatalogs(a->catalog(), b->catalog(), options);
+    const auto named = [&](const TensorPair &pair) {
+        return pair.name == name || (pair.a && a->catalog().tensors[*pair.a].name == name)
+            || (pair.b && b->catalog().tensors[*pair.b].name == name);
+    };
+    const auto found = std::find_if(pairing.tensors.begin(), pairing.tensors.end(), named);
+    if (found == pairing.tensors.end())
+        return Error{ErrorCode::NotFound, {}, "tensor '" + name + "'", "is on neither side"};
+    if (!found->a || !found->b)
+        return Error{ErrorCode::NotFound,
+                     {},
+                     "tensor '" + name + "'",
+                     std::string("is only in ") + (found->a ? "A" : "B")};
+    return TensorPairRef{std::move(a), std::move(b), *found->a, *found->b};
+}
+
+std::string elementsJson(const TensorPairRef &pair, const ElementPage &page)
+{
+    const TensorRef &tensor = pair.tensorA();
+    const Shape shape = elementShape(tensor);
+    JsonWriter json;
+    json.beginObject();
+    json.key("schema").text("forkpoint.elements/1");
+    json.key("tensor").text(tensor.name);
+    json.key("dtype").text(tensor.dtype.name);
+    json.key("different_elements").number(page.differentElements);
+    json.key("rows").beginArray();
+    for (const ElementRow &row : page.rows) {
+        json.beginObject();
+        json.key("index").number(row.index);
+        json.key("coordinates").beginArray();
+        for (const Index coordinate : coordinatesOf(row.index, shape))
+            json.number(coordinate);
+        json.endArray();
+        writeElement(json, "a", row.a);
+        writeElement(json, "b", row.b);
+        json.key("bits_a").text(bitsToHex(tensor.dtype, row.bitsA));
+        json.key("bits_b").text(bitsToHex(tensor.dtype, row.bitsB));
+        writeElement(json, "difference", row.difference);
+        if (row.ulp)
+            json.key("ulp").number(*row.ulp);
+        json.endObject();
+    }
+    json.endArray();
+    json.key("complete").boolean(page.complete);
+    json.endObject();
+    return json.take();
+}
+
+std::string elementsText(const TensorPairRef &pair, const ElementPage &page)
+{
+    const TensorRef &tensor = pair.tensorA();
+    const Shape shape = elementShape(tensor);
+    const bool narrow = tensor.dtype.kind == ElementKind::Float && tensor.dtype.bits <= 32;
+    std::string text = printable(tensor.name) + " " + tensor.dtype.name + " "
+        + tensor.shape.toString() + ": " + grouped(page.differentElements) + " of "
+        + grouped(tensor.elements) + " elements differ\n";
+    if (!page.rows.empty())
+        text += "index\tcoordinates\tA\tB\tB-A\tULP\tbits A\tbits B\n";
+    for (const ElementRow &row : page.rows) {
+        text += std::to_string(row.index) + "\t" + coordinatesText(row.index, shape) + "\t"
+            + elementText(row.a, narrow) + "\t" + elementText(row.b, narrow) + "\t"
+            + elementText(row.difference, false) + "\t"
+            + (row.ulp ? std::to_string(*row.ulp) : std::string("-")) + "\t"
+            + bitsToHex(tensor.dtype, row.bitsA) + "\t" + bitsToHex(tensor.dtype, row.bitsB) + "\n";
+    }
+    if (!page.complete)
+        text += "... more follow: --offset and --count show them\n";
+    return text;
+}
+
+} // namespace forkpoint

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/extract.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+namespace forkpoint {
+
+namespace {
+
+constexpr std::uint64_t PieceBytes = 4u << 20;
+
+/// numpy's type string of a dtype; "<V2" where numpy has none of its own.
+std::string npyDescr(const DType &dtype)
+{
+    const std::string bytes = std::to_string((dtype.positionBits() + 7) / 8);
+    const std::string order = bytes == "1" ? "|" : "<";
+    const bool ieee = dtype.layout.special == SpecialValues::Ieee;
+    switch (dtype.kind) {
+    case ElementKind::Bool: return "|b1";
+    case ElementKind::SignedInt:
+        return dtype.bits % 8 == 0 ? order + "i" + bytes : order + "V" + bytes;
+    case ElementKind::UnsignedInt:
+        return dtype.bits % 8 == 0 ? order + "u" + bytes : order + "V" + bytes;
+    case ElementKind::Float:
+        if (ieee && (dtype.name == "float16" || dtype.name == "float32" || dtype.name == "float64"))
+            return order + "f" + bytes;
+        break;
+    case ElementKind::Complex:
+        if (dtype.name == "complex64" || dtype.name == "complex128")
+            return order + "c" + bytes;
+        break;
+    case ElementKind::Opaque: break;
+    }
+    return order + "V" + bytes;
+}
+
+Result<std::string> npyHeader(const TensorRef &tensor)
+{
+    if (tensor.dtype.positionBits() % 8 != 0)
+        return Error{ErrorCode::Unsupported,
+                     {},
+                     "tensor '" + tensor.name + "'",
+                     tensor.dtype.name + " has no whole bytes, so no .npy; extract it raw"};
+    std::string shape;
+    for (const Index dim : tensor.shape.dims)
+        shape += std::to_string(dim) + (tensor.shape.dims.size() == 1 ? "," : ", ");
+    if (tensor.shape.dims.size() > 1)
+        shape.resize(shape.size() - 2);
+    std::string text = "{'descr': '" + npyDescr(tensor.dtype)
+        + "', 'fortran_order': False, 'shape': (" + shape + "), }";
+    // Magic, version and length are 10 bytes; the data begins at a multiple of 64.
+    text.append(63 - (10 + text.size()) % 64, ' ');
+    text += '\n';
+    if (text.size() > 0xffff)
+        return Error{ErrorCode::Limit,
+                     {},
+                     "tensor '" + tensor.name + "'",
+                     "has too many dimensions for a .npy header"};
+    std::string header("\x93NUMPY\x01\x00", 8);
+    header += char(text.size() & 0xff);
+    header += char(text.size() >> 8);
+    return header + text;
+}
+
+struct CloseFile
+{
+    void operator()(std::FILE *file) const { std::fclose(file); }
+};
+
+Error writeError(const std::string &file)
+{
+    return {ErrorCode::Io,
+            file.empty() ? "standard output" : file,
+            {},
+            std::string("could not be written: ") + std::strerror(errno)};
+}
+
+Status copyTensor(const TensorSource &source, TensorIndex index, std::FILE *out,
+                  const std::string &file)
+{
+    const std::uint64_t total = source.catalog().tensors[index].bytes;
+    std::vector<std::byte> buffer(std::size_t(std::min(PieceBytes, total)));
+    for (std::uint64_t first = 0; first < total; first += PieceBytes) {
+        const auto window =
+            std::span(buffer).first(std::size_t(std::min(PieceBytes, total - first)));
+        FP_CHECK(source.read(index, first, window));
+        if (std::fwrite(window.data(), 1, window.size(), out) != window.size())
+            return writeError(file);
+    }
+    return source.unchanged();
+}
+
+} // namespace
+
+Status extractTensor(const TensorSource &source, const std::string &name, ExtractFormat format,
+                     const std::string &file)
+{
+    const auto index = source.catalog().findTensor(name);
+    if (!index)
+        return Error{ErrorCode::NotFound, {}, "tensor '" + name + "'", "is not in this checkpoint"};
+    const TensorRef &tensor = source.catalog().tensors[*index];
+    if (tensor.unreadable)
+        return *tensor.unreadable;
+    std::string header;
+    if (format == ExtractFormat::Npy) {
+        FP_TRY(header, npyHeader(tensor));
+    }
+    std::unique_ptr<std::FILE, CloseFile> opened;
+    if (!file.empty()) {
+        opened.reset(std::fopen(file.c_str(), "wb"));
+        if (!opened)
+            return writeError(file);
+    }
+    std::FILE *out = opened ? opened.get() : stdout;
+    if (std::fwrite(header.data(), 1, header.size(), out) != header.size())
+        return writeError(file);
+    FP_CHECK(copyTensor(source, *index, out, file));
+    if (std::fflush(out) != 0)
+        return writeError(file);
+    return {};
+}
+
+} // namespace forkpoint

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/inspect_document.h"
+
+#include "app/core/printable.h"
+#include "model/format.h"
+#include "model/json_values.h"
+
+#include <algorithm>
+
+namespace forkpoint {
+
+namespace {
+
+void writeTensor(JsonWriter &json, const TensorRef &tensor, const TensorDigests *digests)
+{
+    json.beginObject();
+    json.key("name").text(tensor.name);
+    writePath(json.key("path"), tensor.path);
+    json.key("class").text(toString(tensor.stateClass));
+    json.key("dtype").text(tensor.dtype.name);
+    writeShape(json.key("shape"), tensor.shape);
+    if (tensor.globalShape)
+        writeShape(json.key("global_shape"), *tensor.globalShape);
+    json.key("elements").number(tensor.elements);
+    json.key("bytes").number(tensor.bytes);
+    if (digests) {
+        for (const auto &[name, hex] : digests->byName)
+            json.key(name).text(hex);
+    }
+    json.key("files").beginArray();
+    for (const std::string &file : tensor.files)
+        json.text(file);
+    json.endArray();
+    if (!tensor.note.empty())
+        json.key("note").text(tensor.note);
+    if (tensor.unreadable)
+        json.key("unreadable").text(tensor.unreadable->message());
+    json.endObject();
+}
+
+void writeValueRef(JsonWriter &json, const ValueRef &value)
+{
+    json.beginObject();
+    json.key("name").text(value.name);
+    writePath(json.key("path"), value.path);
+    json.key("class").text(toString(value.stateClass));
+    json.key("type").text(toString(value.value.type));
+    writeValue(json, value.value, "value", "");
+    json.endObject();
+}
+
+void writeSteps(JsonWriter &json, const ChosenCheckpoint &chosen)
+{
+    if (!chosen.run->isSeries())
+        return;
+    json.key("steps").beginArray();
+    for (const RunStep &step : chosen.run->steps()) {
+        if (step.step)
+            json.number(*step.step);
+    }
+    json.endArray();
+    if (const auto step = chosen.run->steps()[chosen.index].step)
+        json.key("step").number(*step);
+}
+
+std::string tensorLine(const TensorRef &tensor, const TensorDigests *digests)
+{
+    std::string line = "  " + printable(tensor.name) + "  " + tensor.dtype.name + " "
+        + tensor.shape.toString() + "  " + byteSize(tensor.bytes) + "  "
+        + std::string(toString(tensor.stateClass));
+    if (digests) {
+        for (const auto &[name, hex] : digests->byName)
+            line += "  " + name + " " + hex;
+    }
+    if (!tensor.note.empty())
+        line += "  (" + tensor.note + ")";
+    if (tensor.unreadable)
+        line += "  UNREADABLE: " + tensor.unreadable->message();
+    return line + "\n";
+}
+
+} // namespace
+
+bool InspectDocument::allRead() const
+{
+    if (!chosen)
+        return false;
+    const auto &tensors = chosen->source->catalog().tensors;
+    return std::none_of(tensors.begin(), tensors.end(),
+                        [](const TensorRef &tensor) { return tensor.unreadable.has_value(); })
+        && std::none_of(digests.begin(), digests.end(),
+                        [](const TensorDigests &digest) { return digest.error.has_value(); })
+        && std::none_of(diagnostics.begin(), diagnostics.end(), [](const Diagnostic &diagnostic) {
+               return diagnostic.severity == Severity::Error;
+           });
+}
+
+bool InspectDocument::complete() const
+{
+    return allRead() && chosen->source->catalog().complete && chosen->run->complete();
+}
+
+InspectDocument inspect(const std::string &path, const OpenOptions &options,
+                        std::optional<Step> step, const std::vector<std::string> &digests,
+                        Executor &executor, std::stop_token stop,
+                        const std::function<void(const Progress &)> &progress)
+{
+    InspectDocument document;
+    document.path = path;
+    auto chosen = openCheckpoint(path, options, step, stop);
+    if (!chosen) {
+        document.diagnostics.push_back(toDiagnostic(chosen.error(), Severity::Error));
+        return document;
+    }
+    document.chosen = std::move(chosen).value();
+    document.diagnostics = document.chosen->run->diagnostics();
+    const Catalog &catalog = document.chosen->source->catalog();
+    document.diagnostics.insert(document.diagnostics.end(), catalog.diagnostics.begin(),
+                                catalog.diagnostics.end());
+    if (digests.empty())
+        return document;
+    document.digests = digestTensors(*document.chosen->source, digests, executor, stop, progress);
+    for (std::size_t i = 0; i < document.digests.size(); ++i) {
+        const auto &error = document.digests[i].error;
+        if (error && !catalog.tensors[i].unreadable)
+            document.diagnostics.push_back(toDiagnostic(*error, Severity::Error));
+    }
+    if (const Status status = document.chosen->source->unchanged(); !status)
+        document.diagnostics.push_back(toDiagnostic(status.error(), Severity::Error));
+    return document;
+}
+
+std::string inspectJson(const InspectDocument &document)
+{
+    JsonWriter json;
+    json.beginObject();
+    json.key("schema").text("forkpoint.inspect/1");
+    json.key("path").text(document.path);
+    if (document.chosen) {
+        json.key("format").text(document.chosen->source->catalog().format);
+        json.key("complete").boolean(document.complete());
+        writeSteps(json, *document.chosen);
+    } else {
+        json.key("complete").boolean(false);
+    }
+    static const Catalog Nothing;
+    const Catalog &catalog = document.chosen ? document.chosen->source->catalog() : Nothing;
+    json.key("tensors").beginArray();
+    for (std::size_t i = 0; i < catalog.tensors.size(); ++i)
+        writeTensor(json, catalog.tensors[i],
+                    document.digests.empty() ? nullptr : &document.digests[i]);
+    json.endArray();
+    json.key("values").beginArray();
+    for (const ValueRef &value : catalog.values)
+        writeValueRef(json, value);
+    json.endArray();
+    writeFindings(json, catalog.findings);
+    writeDiagnostics(json, document.diagnostics);
+    json.endObject();
+    return json.take();
+}
+
+std::string inspectText(const InspectDocument &document)
+{
+    if (!document.chosen)
+        return document.path + ": could not be opened\n";
+    const Catalog &catalog = document.chosen->source->catalog();
+    const Run &run = *document.chosen->run;
+    std::uint64_t bytes = 0;
+    for (const TensorRef &tensor : catalog.tensors)
+        bytes += tensor.bytes;
+    std::string text = document.path + ": " + run.format() + ", "
+        + counted(catalog.tensors.size(), "tensor", "tensors") + " (" + byteSize(bytes) + "), "
+        + counted(catalog.values.size(), "value", "values")
+        + (document.complete() ? "" : ", INCOMPLETE") + "\n";
+    if (run.isSeries()) {
+        text += "steps:";
+        for (const RunStep &step : run.steps())
+            text += (step.step ? " " + std::to_string(*step.step) : std::string(" ?"))
+                + (step.complete ? "" : " (incomplete)");
+        if (const auto shown = run.steps()[document.chosen->index].step)
+            text += "; shown: " + std::to_string(*shown);
+        text += "\n";
+    }
+    text += "tensors:\n";
+    for (std::size_t i = 0; i < catalog.tensors.size(); ++i)
+        text += tensorLine(catalog.tensors[i],
+                           document.digests.empty() ? nullptr : &document.digests[i]);
+    text += "values:\n";
+    for (const ValueRef &value : catalog.values)
+        text += "  " + printable(value.name) + " = " + printable(value.value.toDisplay()) + "  "
+            + std::string(toString(value.stateClass)) + "\n";
+    for (const Finding &finding : catalog.findings)
+        text += "finding: " + finding.text + "\n";
+    return text;
+}
+
+} // namespace forkpoint

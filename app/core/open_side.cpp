@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/open_side.h"
+
+namespace forkpoint {
+
+namespace {
+
+Result<std::size_t> chooseStep(const Run &run, std::optional<Step> wanted)
+{
+    const std::vector<RunStep> &steps = run.steps();
+    if (steps.empty())
+        return Error{ErrorCode::NotFound, run.path(), {}, "holds no checkpoint"};
+    for (std::size_t i = steps.size(); i-- > 0;) {
+        if (wanted ? steps[i].step == wanted : steps[i].complete)
+            return i;
+    }
+    if (wanted)
+        return Error{ErrorCode::NotFound, run.path(), "step " + std::to_string(*wanted),
+                     "is not among its steps"};
+    return steps.size() - 1;
+}
+
+} // namespace
+
+Result<ChosenCheckpoint> openCheckpoint(const std::filesystem::path &path,
+                                        const OpenOptions &options, std::optional<Step> step,
+                                        std::stop_token stop)
+{
+    ChosenCheckpoint chosen;
+    FP_TRY(chosen.run, openRun(path, options, stop));
+    FP_TRY(chosen.index, chooseStep(*chosen.run, step));
+    FP_TRY(chosen.source, chosen.run->open(chosen.index, stop));
+    return chosen;
+}
+
+} // namespace forkpoint

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/executor.h"
+#include "model/progress.h"
+#include "model/tensor_source.h"
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace forkpoint {
+
+/// Digests of tensors' logical bytes that other tools record: "sha256", "sha1", "md5", "crc32".
+bool isKnownDigest(std::string_view name);
+
+struct TensorDigests
+{
+    std::map<std::string, std::string> byName; ///< hexadecimal
+    std::optional<Error> error;                ///< the bytes could not be read
+};
+
+/// Reads every readable tensor once, in bounded memory, several tensors at a time. Tensors that
+/// the catalogue calls unreadable get that as their error.
+std::vector<TensorDigests> digestTensors(const TensorSource &source,
+                                         const std::vector<std::string> &names, Executor &executor,
+                                         std::stop_token stop,
+                                         const std::function<void(const Progress &)> &progress);
+
+} // namespace forkpoint

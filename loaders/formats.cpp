@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loaders/formats.h"
+
+#include "loaders/loader.h"
+
+namespace forkpoint {
+
+std::vector<FormatInfo> listFormats()
+{
+    std::vector<FormatInfo> formats;
+    for (const Loader *loader : allLoaders())
+        formats.push_back(
+            {std::string(loader->name()), std::string(loader->description()), true, {}});
+    formats.push_back({"hf-index", "sharded checkpoints with an index (*.index.json)", true, {}});
+    formats.push_back({"series", "a directory of checkpoints by step", true, {}});
+    formats.push_back({"metrics", "JSON lines and CSV beside the checkpoints", true, {}});
+    // Known by name, so that a user who asks is told rather than left to guess.
+    const std::pair<const char *, const char *> absent[] = {
+        {"dcp", "PyTorch Distributed Checkpoint"},
+        {"megatron", "Megatron-Core and Megatron-LM directories"},
+        {"deepspeed", "DeepSpeed ZeRO partitions, joined"},
+        {"hdf5", "HDF5 and Keras files"},
+        {"orbax", "Orbax, zarr and OCDBT"},
+        {"gguf", "GGUF"},
+    };
+    for (const auto &[name, description] : absent)
+        formats.push_back({name, description, false, "not in this version"});
+    return formats;
+}
+
+} // namespace forkpoint
