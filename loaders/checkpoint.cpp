@@ -64,8 +64,8 @@ void CheckpointBuilder::addUnreadable(TensorRef tensor, Error error)
 {
     const std::string name = tensor.path.keys.empty() ? tensor.name : tensor.path.toString();
     tensor.unreadable = std::move(error).atPlace("tensor '" + escapeInvalidUtf8(name) + "'");
-    if (!tensor.files.empty())
-        tensor.unreadable = std::move(*tensor.unreadable).inFile(tensor.files.front());
+    if (!tensor.files.empty() && tensor.unreadable->file.empty())
+        tensor.unreadable->file = tensor.files.front();
     addDiagnostic(*tensor.unreadable, Severity::Error);
     addTensor(std::move(tensor));
 }
@@ -127,8 +127,8 @@ std::shared_ptr<const Checkpoint> CheckpointBuilder::build(std::string format)
         if (status.ok())
             continue;
         Error error = std::move(status).error().atPlace("tensor '" + tensor.name + "'");
-        if (!tensor.files.empty())
-            error = std::move(error).inFile(tensor.files.front());
+        if (!tensor.files.empty() && error.file.empty())
+            error.file = tensor.files.front();
         addDiagnostic(error, Severity::Error);
         tensor.unreadable = std::move(error);
     }

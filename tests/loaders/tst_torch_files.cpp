@@ -214,6 +214,7 @@ void TestTorchFiles::hugeViewIsListedNotRead()
     const TensorRef *huge = findTensor(opened.checkpoint->catalog(), "huge", i);
     QVERIFY(huge && huge->unreadable);
     QVERIFY(huge->unreadable->code == ErrorCode::Limit);
+    QVERIFY(huge->unreadable->text.starts_with("an expanded view of 4.4 TB"));
     QCOMPARE(huge->shape.toString(), std::string("[1048576, 1048576]"));
     QVERIFY(!findTensor(opened.checkpoint->catalog(), "small", i)->unreadable);
 }
