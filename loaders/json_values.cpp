@@ -2,10 +2,14 @@
 #include "loaders/json_values.h"
 
 #include "loaders/limits.h"
+#include "loaders/pickle_digest.h"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <bit>
 #include <set>
+#include <span>
 
 namespace forkpoint {
 
@@ -17,7 +21,32 @@ struct Container
     bool isObject = false;
     std::int64_t count = 0;
     std::set<std::string> keys;
+    std::size_t firstValue = 0; ///< what it holds begins here in the list of values
 };
+
+/// The fold of a long list of plain numbers (see Value::digest), or nothing where some item of it
+/// is something else.
+std::optional<Value> foldNumbers(std::span<const ValueRef> items)
+{
+    bool allIntegers = true;
+    for (const ValueRef &item : items) {
+        const bool isInteger = std::holds_alternative<std::int64_t>(item.value.data);
+        if (!isInteger && !std::holds_alternative<double>(item.value.data))
+            return std::nullopt;
+        allIntegers = allIntegers && isInteger;
+    }
+    std::vector<std::byte> bytes;
+    bytes.reserve(items.size() * 8);
+    for (const ValueRef &item : items) {
+        const auto *integer = std::get_if<std::int64_t>(&item.value.data);
+        const double real = integer ? double(*integer) : std::get<double>(item.value.data);
+        const std::uint64_t bits =
+            allIntegers ? std::uint64_t(*integer) : std::bit_cast<std::uint64_t>(real);
+        for (int shift = 0; shift < 64; shift += 8)
+            bytes.push_back(std::byte(bits >> shift));
+    }
+    return Value{ValueType::Numbers, {}, items.size(), sha256Hex(bytes)};
+}
 
 class ValueCollector final : public nlohmann::json_sax<nlohmann::json>
 {
@@ -94,9 +123,14 @@ private:
         begin();
         if (values.size() == limits::TreeItems)
             return fail(ErrorCode::Limit, "holds more values than may be listed");
-        values.push_back({m_path, {}, StateClass::Unknown, std::move(value), m_file});
+        push(std::move(value));
         end();
         return true;
+    }
+
+    void push(Value value)
+    {
+        values.push_back({m_path, {}, StateClass::Unknown, std::move(value), m_file});
     }
 
     bool open(bool isObject)
@@ -105,17 +139,25 @@ private:
         if (m_open.size() == limits::JsonDepth)
             return fail(ErrorCode::Limit,
                         "is nested deeper than " + std::to_string(limits::JsonDepth) + " levels");
-        m_open.push_back({isObject, 0, {}});
+        m_open.push_back({isObject, 0, {}, values.size()});
         return true;
     }
 
     bool close(std::string_view empty)
     {
-        const bool wasEmpty = m_open.back().count == 0;
+        const Container container = std::move(m_open.back());
         m_open.pop_back();
-        if (wasEmpty) {
-            values.push_back(
-                {m_path, {}, StateClass::Unknown, Value::empty(std::string(empty)), m_file});
+        const auto items = std::span<const ValueRef>(values).subspan(container.firstValue);
+        const bool isFlat = std::all_of(items.begin(), items.end(), [this](const ValueRef &item) {
+            return item.path.keys.size() == m_path.keys.size() + 1;
+        });
+        const bool isLong = !container.isObject && items.size() > limits::FoldedNumbers
+            && items.size() == std::size_t(container.count) && isFlat;
+        if (container.count == 0)
+            push(Value::empty(std::string(empty)));
+        else if (auto folded = isLong ? foldNumbers(items) : std::nullopt) {
+            values.resize(container.firstValue);
+            push(std::move(*folded));
         }
         end();
         return true;
