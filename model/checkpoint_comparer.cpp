@@ -270,6 +270,8 @@ void CheckpointComparer::State::takeReading(const ReadTask &task, LeafReading re
 
 bool CheckpointComparer::State::readBatch(std::stop_token stop)
 {
+    const std::size_t begin = nextTask;
+    const std::uint64_t doneBefore = progress.bytesDone;
     std::vector<ReadTask> batch;
     std::uint64_t bytes = 0;
     while (nextTask < readTasks.size() && bytes < BatchBytes && batch.size() < BatchTasks) {
@@ -293,10 +295,13 @@ bool CheckpointComparer::State::readBatch(std::stop_token stop)
     executor.forEach(batch.size(), [&](std::size_t i) {
         const ReadTask &task = batch[i];
         results[i] = readLeaves(tensorsOf(result.tensors[task.row], task.sideA, task.sideB),
-                                 task.range, backend, options.fingerprints, stop);
+                                task.range, backend, options.fingerprints, stop);
     });
-    if (stop.stop_requested())
-        return true; // half a batch is dropped; the caller asks no more
+    if (stop.stop_requested()) { // half a batch is dropped, and done again if the caller goes on
+        nextTask = begin;
+        progress.bytesDone = doneBefore;
+        return true;
+    }
     for (std::size_t i = 0; i < batch.size(); ++i)
         takeReading(batch[i], std::move(results[i]));
     // Rows whose last range was read are decided at once, so that results appear on the way.
@@ -395,6 +400,7 @@ void CheckpointComparer::State::planMeasuring()
 
 bool CheckpointComparer::State::measureBatch(std::stop_token stop)
 {
+    const std::size_t begin = nextTask;
     std::vector<MeasureTask> batch;
     std::uint64_t bytes = 0;
     while (nextTask < measureTasks.size() && bytes < BatchBytes && batch.size() < BatchTasks) {
@@ -412,8 +418,11 @@ bool CheckpointComparer::State::measureBatch(std::stop_token stop)
         stats[i] = measure(tensorsOf(result.tensors[task.row]), *measuredAs[task.row], task.first,
                            task.count, options.tolerance, backend, stop);
     });
-    if (stop.stop_requested())
+    if (stop.stop_requested()) {
+        nextTask = begin;
+        progress.bytesDone -= bytes;
         return true;
+    }
     for (std::size_t i = 0; i < batch.size(); ++i) {
         TensorRow &row = result.tensors[batch[i].row];
         if (row.status == ItemStatus::NotCompared)

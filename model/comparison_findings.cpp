@@ -36,13 +36,14 @@ void addPairing(const CheckpointComparison &comparison, const Pairing &pairing,
                 std::vector<Finding> &findings)
 {
     if (!pairing.affixA.empty() || !pairing.affixB.empty()) {
-        const bool onA = !pairing.affixA.empty();
+        const bool onA = !pairing.affixA.empty(), onB = !pairing.affixB.empty();
+        const std::string prefix = "the prefix '" + (onA ? pairing.affixA : pairing.affixB) + "'";
         findings.push_back({"names-differ-by-prefix",
                             Certainty::Is,
                             Severity::Note,
-                            std::string(onA ? "A" : "B") + "'s names carry the prefix '"
-                                + (onA ? pairing.affixA : pairing.affixB)
-                                + "', which the other side's lack",
+                            onA && onB ? "some names of each side carry " + prefix
+                                       : std::string(onA ? "A" : "B") + "'s names carry " + prefix
+                                    + ", which the other side's lack",
                             {}});
     }
     Finding joined{"paired-by-content", Certainty::Is, Severity::Note, {}, {}};

@@ -116,20 +116,38 @@ Status scan(const TensorPairRef &pair, Index from, std::stop_token stop,
     return {};
 }
 
-double partMagnitude(const Scalar &difference)
+/// |b - a| of one part: a float64, or of integers the exact number.
+struct Magnitude
 {
-    if (const auto *d = std::get_if<double>(&difference))
-        return std::isnan(*d) ? -1.0 : std::fabs(*d);
-    if (const auto *i = std::get_if<std::int64_t>(&difference))
-        return std::fabs(double(*i));
-    if (const auto *u = std::get_if<std::uint64_t>(&difference))
-        return double(*u);
-    return -1.0; // opaque, or a side that is not finite: after every number
+    double real = -1.0; ///< opaque, or a side that is not finite: after every number
+    std::uint64_t integer = 0;
+
+    auto operator<=>(const Magnitude &) const = default;
+};
+
+Magnitude partMagnitude(const Scalar &a, const Scalar &b)
+{
+    if (const auto *x = std::get_if<double>(&a)) {
+        const double y = std::get<double>(b);
+        return std::isfinite(*x) && std::isfinite(y) ? Magnitude{std::fabs(y - *x), 0}
+                                                     : Magnitude{};
+    }
+    if (const auto *x = std::get_if<bool>(&a))
+        return {0.0, *x != std::get<bool>(b) ? 1u : 0u};
+    if (const auto *x = std::get_if<std::int64_t>(&a)) {
+        const std::int64_t y = std::get<std::int64_t>(b);
+        return {0.0, std::uint64_t(std::max(*x, y)) - std::uint64_t(std::min(*x, y))};
+    }
+    if (const auto *x = std::get_if<std::uint64_t>(&a)) {
+        const std::uint64_t y = std::get<std::uint64_t>(b);
+        return {0.0, std::max(*x, y) - std::min(*x, y)};
+    }
+    return {};
 }
 
 struct Ranked
 {
-    double magnitude = 0.0;
+    Magnitude magnitude;
     ElementRow row;
 };
 
@@ -188,9 +206,10 @@ Result<ElementPage> readLargest(const TensorPairRef &pair, const ElementQuery &q
     ElementPage page;
     FP_CHECK(scan(pair, 0, stop, progress, [&](const Window &window, Index index) {
         ++page.differentElements;
-        Ranked ranked{0.0, rowOf(window, dtype, index)};
-        ranked.magnitude = std::max(partMagnitude(ranked.row.difference.real),
-                                    partMagnitude(ranked.row.difference.imaginary));
+        Ranked ranked{{}, rowOf(window, dtype, index)};
+        const ElementValue &a = ranked.row.a, &b = ranked.row.b;
+        ranked.magnitude =
+            std::max(partMagnitude(a.real, b.real), partMagnitude(a.imaginary, b.imaginary));
         if (heap.size() == keep) {
             if (keep == 0 || !ranksBefore(ranked, heap.front()))
                 return true;

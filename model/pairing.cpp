@@ -22,6 +22,7 @@ struct Candidate
     std::string name; ///< logical: renamed, without an affix
     const KeyPath *path = nullptr;
     StateClass stateClass = StateClass::Unknown;
+    bool ownName = true; ///< neither renamed nor without an affix: goes first among equal names
 };
 
 std::string renamed(std::string name, const std::vector<RenameRule> &rules)
@@ -36,9 +37,11 @@ std::vector<Candidate> candidatesOf(const std::vector<Item> &items, const Pairin
 {
     std::vector<Candidate> result;
     result.reserve(items.size());
-    for (std::size_t i = 0; i < items.size(); ++i)
-        result.push_back(
-            {i, renamed(items[i].name, options.renames), &items[i].path, items[i].stateClass});
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        std::string name = renamed(items[i].name, options.renames);
+        const bool ownName = name == items[i].name;
+        result.push_back({i, std::move(name), &items[i].path, items[i].stateClass, ownName});
+    }
     return result;
 }
 
@@ -94,8 +97,10 @@ Affix bestAffix(const std::vector<Candidate> &with, const std::vector<Candidate>
 void takeOff(std::vector<Candidate> &items, std::string_view prefix)
 {
     for (Candidate &item : items) {
-        if (std::string_view(item.name).starts_with(prefix))
-            item.name.erase(0, prefix.size());
+        if (!std::string_view(item.name).starts_with(prefix))
+            continue;
+        item.name.erase(0, prefix.size());
+        item.ownName = false;
     }
 }
 
@@ -112,29 +117,89 @@ bool selected(std::string_view name, StateClass stateClass, const PairingOptions
         != options.scope->end();
 }
 
-template <class Pair>
-std::vector<Pair> merge(std::vector<Candidate> a, std::vector<Candidate> b)
+/// The class of a pair whose sides the rules class differently, whichever side is called A: what is
+/// known, and state rather than context, so that no difference is overlooked.
+StateClass commonClass(StateClass a, StateClass b)
 {
+    const auto rank = [](StateClass c) {
+        return std::tuple(isContext(c), c == StateClass::Unknown, c);
+    };
+    return std::min(a, b, [&](StateClass l, StateClass r) { return rank(l) < rank(r); });
+}
+
+template <class Pair>
+Pair pairOf(const Candidate *a, const Candidate *b)
+{
+    Pair pair;
+    const Candidate &item = a ? *a : *b;
+    pair.name = item.name;
+    pair.stateClass = a && b ? commonClass(a->stateClass, b->stateClass) : item.stateClass;
+    if (a)
+        pair.a = a->index;
+    if (b)
+        pair.b = b->index;
+    return pair;
+}
+
+/// Takes out of both lists what has one path on both sides, whatever number its display name got
+/// among equal names of its file.
+template <class Pair>
+std::vector<Pair> pairByPath(std::vector<Candidate> &a, std::vector<Candidate> &b)
+{
+    const auto byPath = [](const KeyPath *left, const KeyPath *right) { return *left < *right; };
+    std::multimap<const KeyPath *, const Candidate *, decltype(byPath)> ofB(byPath);
+    for (const Candidate &item : b)
+        ofB.emplace(item.path, &item);
+    std::vector<Pair> pairs;
+    std::vector<Candidate> restA, restB;
+    std::set<const Candidate *> taken;
+    for (const Candidate &item : a) {
+        const auto found = item.path->keys.empty() ? ofB.end() : ofB.find(item.path);
+        if (found == ofB.end()) {
+            restA.push_back(item);
+            continue;
+        }
+        pairs.push_back(pairOf<Pair>(&item, found->second));
+        taken.insert(found->second);
+        ofB.erase(found);
+    }
+    for (const Candidate &item : b) {
+        if (!taken.contains(&item))
+            restB.push_back(item);
+    }
+    a = std::move(restA);
+    b = std::move(restB);
+    return pairs;
+}
+
+template <class Pair>
+std::vector<Pair> merge(std::vector<Candidate> a, std::vector<Candidate> b, bool affixTaken)
+{
+    std::vector<Pair> pairs;
+    if (!affixTaken) // else the affix says that equal paths are not the same thing
+        pairs = pairByPath<Pair>(a, b);
     const auto byName = [](const Candidate &left, const Candidate &right) {
-        return std::tie(left.name, left.index) < std::tie(right.name, right.index);
+        return std::tuple(std::string_view(left.name), !left.ownName, left.index)
+            < std::tuple(std::string_view(right.name), !right.ownName, right.index);
     };
     std::sort(a.begin(), a.end(), byName);
     std::sort(b.begin(), b.end(), byName);
-    std::vector<Pair> pairs;
     std::size_t i = 0, j = 0;
     while (i < a.size() || j < b.size()) {
         const bool takeA = j == b.size() || (i < a.size() && a[i].name <= b[j].name);
         const bool takeB = i == a.size() || (j < b.size() && b[j].name <= a[i].name);
-        Pair pair;
-        const Candidate &item = takeA ? a[i] : b[j];
-        pair.name = item.name;
-        pair.stateClass = item.stateClass;
-        if (takeA)
-            pair.a = a[i++].index;
-        if (takeB)
-            pair.b = b[j++].index;
-        pairs.push_back(std::move(pair));
+        pairs.push_back(pairOf<Pair>(takeA ? &a[i++] : nullptr, takeB ? &b[j++] : nullptr));
     }
+    const auto order = [](const Pair &left, const Pair &right) {
+        return std::tuple(std::string_view(left.name), !(left.a && left.b), !left.a)
+            < std::tuple(std::string_view(right.name), !(right.a && right.b), !right.a);
+    };
+    std::stable_sort(pairs.begin(), pairs.end(), order);
+    std::vector<std::string *> names;
+    for (Pair &pair : pairs)
+        names.push_back(&pair.name);
+    makeNamesUnique(std::move(names));
+    std::stable_sort(pairs.begin(), pairs.end(), order);
     return pairs;
 }
 
@@ -152,13 +217,24 @@ void applyAffix(Sides &tensors, Sides &values, Pairing &pairing)
         names.insert(item.name);
     const std::size_t plain = countCommon(tensors.a, names, "");
     const Affix ofA = bestAffix(tensors.a, tensors.b), ofB = bestAffix(tensors.b, tensors.a);
-    const Affix &best = ofA.common > ofB.common ? ofA : ofB;
-    if (best.common <= plain)
+    if (std::max(ofA.common, ofB.common) <= plain)
         return;
-    const bool onA = &best == &ofA;
-    (onA ? pairing.affixA : pairing.affixB) = best.prefix;
-    takeOff(onA ? tensors.a : tensors.b, best.prefix);
-    takeOff(onA ? values.a : values.b, best.prefix);
+    // A tie must not depend on which side is called A: the shorter prefix, then the alphabet; one
+    // prefix that both sides carry in part is taken off both.
+    const auto claim = [](const Affix &affix) {
+        return std::tuple(affix.prefix.size(), std::string_view(affix.prefix));
+    };
+    const bool tie = ofA.common == ofB.common;
+    if (ofA.common > ofB.common || (tie && claim(ofA) <= claim(ofB))) {
+        pairing.affixA = ofA.prefix;
+        takeOff(tensors.a, ofA.prefix);
+        takeOff(values.a, ofA.prefix);
+    }
+    if (ofB.common > ofA.common || (tie && claim(ofB) <= claim(ofA))) {
+        pairing.affixB = ofB.prefix;
+        takeOff(tensors.b, ofB.prefix);
+        takeOff(values.b, ofB.prefix);
+    }
 }
 
 template <class Pair, class Item>
@@ -169,13 +245,18 @@ void explain(std::vector<Pair> &pairs, const std::vector<Item> &a, const std::ve
         if (!pair.a || !pair.b)
             continue;
         const std::string &nameA = a[*pair.a].name, &nameB = b[*pair.b].name;
-        if (nameA == nameB) {
+        if (nameA == nameB
+            || (!a[*pair.a].path.keys.empty() && a[*pair.a].path == b[*pair.b].path)) {
             pair.by = PairedBy::Exact;
         } else if (!pairing.affixA.empty() || !pairing.affixB.empty()) {
             const bool onA = !pairing.affixA.empty();
             pair.by = PairedBy::Affix;
+            const bool onBoth = onA && !pairing.affixB.empty();
             pair.reason = "prefix '" + (onA ? pairing.affixA : pairing.affixB) + "' of "
-                + (onA ? "A" : "B") + " taken off";
+                + (onBoth    ? "both sides"
+                       : onA ? "A"
+                             : "B")
+                + " taken off";
         } else {
             pair.by = PairedBy::Rename;
             pair.reason = "'" + nameA + "' and '" + nameB + "' by a rename rule";
@@ -275,8 +356,9 @@ Pairing pairCatalogs(const Catalog &a, const Catalog &b, const PairingOptions &o
         values = {candidatesOf(a.values, options), candidatesOf(b.values, options)};
     if (!options.strict)
         applyAffix(tensors, values, pairing);
-    pairing.tensors = merge<TensorPair>(std::move(tensors.a), std::move(tensors.b));
-    pairing.values = merge<ValuePair>(std::move(values.a), std::move(values.b));
+    const bool affix = !pairing.affixA.empty() || !pairing.affixB.empty();
+    pairing.tensors = merge<TensorPair>(std::move(tensors.a), std::move(tensors.b), affix);
+    pairing.values = merge<ValuePair>(std::move(values.a), std::move(values.b), affix);
     explain(pairing.tensors, a.tensors, b.tensors, pairing);
     explain(pairing.values, a.values, b.values, pairing);
     pairOnlyOnes(a, b, pairing.tensors);

@@ -17,7 +17,12 @@ struct RunComparer::State
     StepPlan plan;
     std::size_t next = 0; ///< into plan.steps
     std::unique_ptr<CheckpointComparer> comparer;
-    VerdictFacts facts; ///< of the steps that are done
+    VerdictFacts facts;    ///< of the steps that are done
+    bool compared = false; ///< some step was: its facts are among `facts`
+    bool parted = false;   ///< some step differs: it is the one shown
+    /// What is proven before the step at hand: the last common step, if all of them are equal.
+    std::optional<Step> lastEqual;
+    bool allEqual = true;
     RunComparison result;
     std::uint64_t bytesOfDoneSteps = 0;
 
@@ -38,6 +43,7 @@ struct RunComparer::State
     void openStep(std::stop_token stop);
     void failStep(const Error &error);
     void takeStep(CheckpointComparison comparison);
+    void addFacts(VerdictFacts &into, const VerdictFacts &step) const;
     void finish();
     void describeDivergence();
     void addMetricFindings();
@@ -87,6 +93,15 @@ void RunComparer::State::skipOneSided()
         ++next;
 }
 
+/// Adds the facts of one more step. The first ones come as they are: there is no evidence weaker or
+/// stronger than theirs yet.
+void RunComparer::State::addFacts(VerdictFacts &into, const VerdictFacts &step) const
+{
+    if (!compared)
+        into.strength = step.strength;
+    merge(into, step);
+}
+
 void RunComparer::State::failStep(const Error &error)
 {
     result.diagnostics.push_back(toDiagnostic(error, Severity::Error));
@@ -94,6 +109,7 @@ void RunComparer::State::failStep(const Error &error)
         mark->status = StepStatus::Undecided;
         mark->reason = error.message();
         facts.unreadable = true;
+        allEqual = false;
     } else {
         facts.refused = true;
         facts.refusedReason = error.message();
@@ -118,7 +134,7 @@ void RunComparer::State::openStep(std::stop_token stop)
     }
     CompareOptions own = options;
     // Statistics belong to the step that is shown: the first that differs.
-    own.measure = !result.firstDivergence;
+    own.measure = !parted;
     comparer = std::make_unique<CheckpointComparer>(
         std::move(sourceA).value(), std::move(sourceB).value(), std::move(own), backend, executor);
 }
@@ -126,28 +142,36 @@ void RunComparer::State::openStep(std::stop_token stop)
 void RunComparer::State::takeStep(CheckpointComparison comparison)
 {
     const PlannedStep &step = plan.steps[next];
-    merge(facts, comparison.facts);
+    addFacts(facts, comparison.facts);
+    compared = true;
     const Outcome outcome = comparison.verdict.outcome;
     if (StepMark *mark = markOf(step.step)) {
         mark->status = outcome == Outcome::Different ? StepStatus::Different
             : outcome == Outcome::Identical || outcome == Outcome::WithinTolerance
             ? StepStatus::Identical
             : StepStatus::Undecided;
-        mark->reason = comparison.verdict.reason;
+        mark->reason = outcome == Outcome::WithinTolerance
+            ? "bits differ, within the tolerance asked for"
+            : comparison.verdict.reason;
         for (const auto &[stateClass, summary] : comparison.byClass) {
             if (!isContext(stateClass))
                 mark->different +=
                     summary.counts.different + summary.counts.onlyInA + summary.counts.onlyInB;
         }
     }
-    if (!result.firstDivergence) {
+    if (!parted) {
         result.shown = std::move(comparison);
         result.shownStep = step.step;
-        if (outcome == Outcome::Different) {
+        parted = outcome == Outcome::Different;
+        if (parted) {
             result.firstDivergence = firstDivergenceIn(result.shown);
             describeDivergence();
         }
     }
+    if (outcome == Outcome::Identical)
+        lastEqual = step.step;
+    else
+        allEqual = false;
     bytesOfDoneSteps += comparer->progress().bytesTotal;
     comparer.reset();
     ++next;
@@ -159,21 +183,11 @@ void RunComparer::State::describeDivergence()
         return;
     FirstDivergence &divergence = *result.firstDivergence;
     divergence.step = plan.steps[next].step;
-    // The last common step before, and whether every common step up to it was proven equal.
-    bool equal = true;
-    for (const StepMark &mark : result.steps) {
-        if (mark.step >= divergence.step)
-            break;
-        if (mark.status == StepStatus::Identical)
-            divergence.provenEqualStep = mark.step;
-        else if (mark.status == StepStatus::Undecided)
-            equal = false;
-    }
-    if (!equal)
-        divergence.provenEqualStep.reset();
+    if (allEqual)
+        divergence.provenEqualStep = lastEqual;
     const bool firstOfOrder = divergence.provenEqualName.empty();
     divergence.provenEqualBefore =
-        divergence.provenEqualStep.has_value() || (!firstOfOrder && equal && series());
+        divergence.provenEqualStep.has_value() || (!firstOfOrder && allEqual && series());
     divergence.sentence = divergenceSentence(divergence, series());
 }
 
@@ -206,6 +220,16 @@ void RunComparer::State::addMetricFindings()
 
 void RunComparer::State::finish()
 {
+    if (!compared && !facts.refused) {
+        facts.refused = true;
+        facts.refusedReason = "no step could be opened on both sides";
+        for (const StepMark &mark : result.steps) {
+            if (mark.status == StepStatus::Undecided && !mark.reason.empty()) {
+                facts.refusedReason += "; " + mark.reason;
+                break;
+            }
+        }
+    }
     addMetricFindings();
     result.findings.insert(result.findings.begin(), result.shown.findings.begin(),
                            result.shown.findings.end());
@@ -274,8 +298,8 @@ RunComparison RunComparer::snapshot() const
     VerdictFacts facts = state.facts;
     if (state.comparer) {
         CheckpointComparison running = state.comparer->snapshot();
-        merge(facts, running.facts);
-        if (!result.firstDivergence) {
+        state.addFacts(facts, running.facts);
+        if (!state.parted) {
             result.shown = std::move(running);
             result.shownStep = state.plan.steps[state.next].step;
         }

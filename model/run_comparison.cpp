@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <tuple>
 
@@ -99,23 +100,21 @@ std::string lastEqualBefore(const CheckpointComparison &comparison, std::uint64_
     return last ? last->name : std::string();
 }
 
-std::int64_t pow10(int digits)
+/// As printf's "%.4f" prints it: the exact decimal expansion, rounded. Scaling in double would
+/// round twice.
+std::string printed(double value, int digits)
 {
-    std::int64_t power = 1;
-    for (int i = 0; i < digits; ++i)
-        power *= 10;
-    return power;
+    std::array<char, 400> text; // 309 digits before the point, at most
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), value,
+                                   std::chars_format::fixed, digits);
+    return {text.data(), end.ptr};
 }
 
 bool printsAlike(double a, double b, int digits)
 {
     if (!std::isfinite(a) || !std::isfinite(b))
         return std::isnan(a) ? std::isnan(b) : a == b;
-    const double scale = double(pow10(digits));
-    // Beyond 2^53 every printed digit is there, so only equal numbers print alike.
-    if (std::fabs(a) * scale > 0x1p53 || std::fabs(b) * scale > 0x1p53)
-        return a == b;
-    return std::nearbyint(a * scale) == std::nearbyint(b * scale);
+    return a == b || printed(a, digits) == printed(b, digits);
 }
 
 MetricComparison compareSeries(const MetricSeries &a, const MetricSeries &b)

@@ -78,6 +78,11 @@ StepPlan planSeries(const Run &a, const Run &b, const StepSelection &selection)
 {
     StepPlan plan;
     const auto stepsA = byNumber(a), stepsB = byNumber(b);
+    if (stepsA.empty() || stepsB.empty()) {
+        plan.refusal = std::string("the checkpoints of ") + (stepsA.empty() ? "A" : "B")
+            + " have no step numbers to align them by";
+        return plan;
+    }
     std::map<Step, PlannedStep> axis;
     for (const auto &[step, index] : stepsA)
         axis[step].a = index;

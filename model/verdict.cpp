@@ -3,6 +3,8 @@
 
 #include "model/format.h"
 
+#include <algorithm>
+
 namespace forkpoint {
 
 namespace {
@@ -137,8 +139,7 @@ void merge(VerdictFacts &into, const VerdictFacts &part)
     into.partial |= part.partial;
     into.toleranceAsked |= part.toleranceAsked;
     into.differsWithinTolerance |= part.differsWithinTolerance;
-    if (into.strength == Strength::None || part.strength < into.strength)
-        into.strength = part.strength;
+    into.strength = std::min(into.strength, part.strength);
     into.coverage.tensorsCompared += part.coverage.tensorsCompared;
     into.coverage.tensorsTotal += part.coverage.tensorsTotal;
     into.coverage.bytesCompared += part.coverage.bytesCompared;
