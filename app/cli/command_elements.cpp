@@ -8,12 +8,24 @@ namespace forkpoint {
 
 namespace {
 
-int refuse(const Options &options, const Error &error)
+int refuse(const Options &options, const Error &error, Outcome outcome = Outcome::NotCompared)
 {
     printError(error);
     if (options.json)
         writeOutput(options, refusalDocument("elements", error.message()));
-    return 2;
+    return exitStatus(outcome);
+}
+
+/// What `compare` would say of a tensor that has no rows to show.
+Outcome outcomeOf(const Error &error, bool complete)
+{
+    switch (error.code) {
+    case ErrorCode::NotFound:
+    case ErrorCode::Usage:
+    case ErrorCode::Cancelled: return Outcome::NotCompared;
+    case ErrorCode::Mismatch: return complete ? Outcome::Different : Outcome::Undecided;
+    default: return Outcome::Undecided;
+    }
 }
 
 } // namespace
@@ -32,17 +44,23 @@ int runElements(const Options &options)
     if (!b)
         return refuse(options, b.error());
     auto pair = findPair(a->source, b->source, options.compare.pairing, options.tensor);
+    const bool complete = a->source->catalog().complete && b->source->catalog().complete;
     if (!pair)
-        return refuse(options, pair.error());
-    for (const TensorRef *tensor : {&pair->tensorA(), &pair->tensorB()}) {
-        if (tensor->unreadable)
-            return refuse(options, *tensor->unreadable);
+        return refuse(options, pair.error(), outcomeOf(pair.error(), complete));
+    const TensorRef &tensorA = pair->tensorA(), &tensorB = pair->tensorB();
+    const bool alike = tensorA.dtype == tensorB.dtype && tensorA.shape == tensorB.shape;
+    for (const TensorRef *tensor : {&tensorA, &tensorB}) {
+        if (tensor->unreadable && alike)
+            return refuse(options, *tensor->unreadable, Outcome::Undecided);
     }
     ProgressLine line(options);
     auto page = readElements(*pair, options.query, {},
                              [&](const Progress &progress) { line.show(progress); });
-    if (!page)
-        return refuse(options, page.error());
+    if (!page) {
+        const bool asked = page.error().code == ErrorCode::Limit; // more rows than can be shown
+        return refuse(options, page.error(),
+                      asked ? Outcome::NotCompared : outcomeOf(page.error(), true));
+    }
     const std::string text = options.json ? elementsJson(*pair, *page) : elementsText(*pair, *page);
     if (!writeOutput(options, text))
         return 2;

@@ -222,8 +222,9 @@ void addCompare(CLI::App &command, RawOptions &raw)
     raw.hasRtol = command.add_option("--rtol", raw.rtol, "Relative tolerance");
     raw.hasAtol = command.add_option("--atol", raw.atol, "Absolute tolerance");
     raw.hasMaxUlp = command.add_option("--max-ulp", raw.maxUlp, "Tolerance in ULP");
-    command.add_flag("--no-index", "Use no fingerprint index (this version has none)");
-    command.add_flag("--verify", "Read all bytes (this version always does)");
+    command.add_flag("--no-index", options.noIndex,
+                     "Use no fingerprint index (this version has none)");
+    command.add_flag("--verify", options.verify, "Read all bytes (this version always does)");
     command.add_flag("--verdict-only", options.compare.verdictOnly,
                      "Stop reading a tensor at its first difference");
     command.add_flag("--full", options.compare.full,

@@ -30,6 +30,8 @@ struct Options
     std::vector<std::string> reports;
     StepSelection steps;
     bool environment = false;
+    bool noIndex = false,
+         verify = false;       ///< accepted: this version reads all bytes and keeps no index
     std::uint64_t maxRate = 0; ///< bytes a second; 0: as fast as it goes
 
     // inspect, fingerprint

@@ -91,7 +91,7 @@ Result<TensorPairRef> findPair(std::shared_ptr<const TensorSource> a,
     if (found == pairing.tensors.end())
         return Error{ErrorCode::NotFound, {}, "tensor '" + name + "'", "is on neither side"};
     if (!found->a || !found->b)
-        return Error{ErrorCode::NotFound,
+        return Error{ErrorCode::Mismatch,
                      {},
                      "tensor '" + name + "'",
                      std::string("is only in ") + (found->a ? "A" : "B")};

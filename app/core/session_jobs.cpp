@@ -296,7 +296,7 @@ JobBatch exportBatch(std::shared_ptr<const RunComparison> comparison, bool histo
     return [=, comparison = std::move(comparison),
             path = std::move(path)](JobControl &control) -> Result<Batch> {
         control.report({"writing", path, 0, 0, 0, 0});
-        FP_CHECK(writeTextFile(path, reportJson(*comparison, ReportOptions{histograms})));
+        FP_CHECK(writeTextFile(path, reportJson(*comparison, ReportOptions{histograms, {}})));
         return Batch::Done;
     };
 }
