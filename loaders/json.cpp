@@ -61,6 +61,9 @@ std::string reasonOf(const char *words)
     std::string text = words;
     if (const std::size_t dash = text.rfind(" - "); dash != std::string::npos)
         text = text.substr(dash + 3);
+    constexpr std::size_t MostOfAReason = 200; // it quotes what it read, however long
+    if (text.size() > MostOfAReason)
+        text = text.substr(0, MostOfAReason) + "...";
     return escapeInvalidUtf8("must be JSON: " + text);
 }
 

@@ -93,6 +93,9 @@ public:
             FP_CHECK(addEntry(entry));
         if (m_metadata)
             addMetadata(*m_metadata);
+        for (const std::string &extra : m_extraMembers)
+            tell(Severity::Note, "extra-member", inQuotes(extra),
+                 "the format knows no such member");
         return {};
     }
 

@@ -37,15 +37,16 @@ struct Error
     /// "FILE: PLACE: text", leaving out what is empty.
     std::string message() const;
 
-    /// Fills in what a lower layer could not know; never overwrites.
-    Error &&inFile(std::string_view name) &&
+    /// Fills in what a lower layer could not know; never overwrites. By value, so that assigning
+    /// the result to the same error is no self-move.
+    Error inFile(std::string_view name) &&
     {
         if (file.empty())
             file = name;
         return std::move(*this);
     }
     /// Prefixes an outer place: "tensor 'w'" before "byte 80".
-    Error &&atPlace(std::string_view outer) &&
+    Error atPlace(std::string_view outer) &&
     {
         place = place.empty() ? std::string(outer) : std::string(outer) + ", " + place;
         return std::move(*this);
