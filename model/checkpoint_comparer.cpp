@@ -48,8 +48,10 @@ std::optional<MeasuredAs> commonType(const DType &a, const DType &b)
 {
     if (a == b)
         return MeasuredAs{a, false, false};
+    if (a.packing != b.packing)
+        return std::nullopt; // equal shapes, but not as many elements
     // A file that does not name its type takes the other side's, bit for bit.
-    if (a.bits == b.bits && a.packing == b.packing) {
+    if (a.bits == b.bits) {
         if (a.kind == ElementKind::Opaque && a.name.starts_with("void"))
             return MeasuredAs{b, false, false};
         if (b.kind == ElementKind::Opaque && b.name.starts_with("void"))
