@@ -80,6 +80,7 @@ struct CheckpointComparer::State
     std::vector<ReadTask> readTasks;
     std::vector<MeasureTask> measureTasks;
     std::size_t nextTask = 0;
+    bool changed = false; ///< a file did, while it was read
     Phase phase = Phase::Reading;
     Progress progress;
 
@@ -451,6 +452,7 @@ ComparisonContext CheckpointComparer::State::context() const
     context.anyNameInCommon = pairing.anyNameInCommon;
     context.toleranceAsked = options.tolerance.asked();
     context.partial = phase != Phase::Finished;
+    context.changed = changed;
     context.contextInScope = options.pairing.scope
         && std::any_of(options.pairing.scope->begin(), options.pairing.scope->end(), isContext);
     return context;
@@ -465,9 +467,11 @@ void CheckpointComparer::State::finish()
         row.withinTolerance = options.tolerance.asked() && row.stats->beyondTolerance == 0;
     }
     for (const auto &[side, source] : {std::pair{"A", a.get()}, std::pair{"B", b.get()}}) {
-        if (const Status status = source->unchanged(); !status)
+        if (const Status status = source->unchanged(); !status) {
+            changed = true;
             result.diagnostics.push_back(
                 toDiagnostic(Error(status.error()).atPlace(side), Severity::Error));
+        }
         const Catalog &catalog = source->catalog();
         result.diagnostics.insert(result.diagnostics.end(), catalog.diagnostics.begin(),
                                   catalog.diagnostics.end());

@@ -57,7 +57,8 @@ VerdictFacts gatherFacts(const CheckpointComparison &comparison, const Compariso
     VerdictFacts facts;
     facts.toleranceAsked = context.toleranceAsked;
     facts.partial = context.partial;
-    bool any = false;
+    facts.unreadable = context.changed;
+    bool any = false, anyValue = false;
     for (const TensorRow &row : comparison.tensors) {
         if (!counts(row.stateClass))
             continue;
@@ -68,12 +69,14 @@ VerdictFacts gatherFacts(const CheckpointComparison &comparison, const Compariso
         if (!counts(row.stateClass))
             continue;
         any = true;
+        anyValue |= row.status == ItemStatus::Identical || row.status == ItemStatus::Different;
         addValue(facts, row, context);
     }
     facts.nothingInScope = !any;
+    const bool compared = facts.coverage.tensorsCompared > 0 || anyValue;
     facts.noNameInCommon = !only && !context.anyNameInCommon;
     // Both sides are always read here, so what is compared at all is compared on bytes.
-    facts.strength = any ? Strength::Bytes : Strength::None;
+    facts.strength = compared ? Strength::Bytes : Strength::None;
     return facts;
 }
 

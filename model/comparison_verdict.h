@@ -13,6 +13,7 @@ struct ComparisonContext
     bool toleranceAsked = false;
     bool partial = false;        ///< still running, or cancelled
     bool contextInScope = false; ///< the user named context classes with --scope
+    bool changed = false;        ///< a file changed while it was read: what was read is no proof
 };
 
 /// The facts of the verdict, over the rows in scope; of one class only, where one is given.

@@ -93,13 +93,14 @@ void RunComparer::State::skipOneSided()
         ++next;
 }
 
-/// Adds the facts of one more step. The first ones come as they are: there is no evidence weaker or
-/// stronger than theirs yet.
+/// Adds the facts of one more step. The strength is that of the steps in which something was
+/// compared; why nothing was in the others, their facts say.
 void RunComparer::State::addFacts(VerdictFacts &into, const VerdictFacts &step) const
 {
-    if (!compared)
-        into.strength = step.strength;
+    const Strength before = into.strength;
     merge(into, step);
+    if (before == Strength::None || step.strength == Strength::None)
+        into.strength = std::max(before, step.strength);
 }
 
 void RunComparer::State::failStep(const Error &error)

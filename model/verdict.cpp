@@ -62,8 +62,10 @@ std::string undecidedReason(const VerdictFacts &facts)
     add(facts.oneSidedIncomplete, "an item is on one side only, and a catalogue is incomplete");
     add(facts.hole, "a step is missing inside the overlap of the two series");
     add(facts.nothingInScope, "nothing was in scope");
-    add(!facts.nothingInScope && !provesEquality(facts.strength),
-        "the evidence is too weak to say equal");
+    if (facts.strength == Strength::None)
+        add(reason.empty(), "nothing was compared");
+    else
+        add(!provesEquality(facts.strength), "the evidence is too weak to say equal");
     return reason;
 }
 

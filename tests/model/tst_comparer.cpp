@@ -381,6 +381,11 @@ void TestComparer::unreadable()
     QVERIFY(rowOf(comparison, "one").status == ItemStatus::NotCompared);
     QVERIFY(has(rowOf(comparison, "one").reason, "is cut"));
     QVERIFY(comparison.verdict.outcome == Outcome::Undecided);
+    // A file that changed meanwhile proves nothing.
+    const auto f = build();
+    f->change();
+    QVERIFY(compare(a, f).verdict.outcome == Outcome::Undecided);
+    QCOMPARE(compare(f, a).diagnostics.size(), std::size_t(1));
     // A difference elsewhere is still a difference.
     const auto d = source();
     d->addFloats("one", {1});

@@ -300,6 +300,7 @@ void TestVerdict::rowsBecomeFacts()
         QCOMPARE(outcomeOf({}, {}, {valueRow(side, StateClass::Rng)}), text(Outcome::Different));
     }
     QCOMPARE(outcomeOf({}), text(Outcome::Undecided)); // nothing in scope
+    QCOMPARE(outcomeOf({tensorRow(NotCompared)}), text(Outcome::Undecided));
     QCOMPARE(outcomeOf({tensorRow(Identical, StateClass::Unknown)}), text(Outcome::Identical));
     QCOMPARE(outcomeOf({tensorRow(Different, StateClass::Unknown)}), text(Outcome::Different));
 
@@ -324,6 +325,14 @@ void TestVerdict::rowsBecomeFacts()
     QCOMPARE(comparison.verdict.coverage.bytesCompared, std::uint64_t(10));
     QCOMPARE(comparison.verdict.coverage.bytesTotal, std::uint64_t(40));
     QCOMPARE(comparison.counts.matched(), std::uint64_t(3));
+    QVERIFY(comparison.facts.strength == Strength::Bytes);
+
+    // No strength is claimed where nothing was compared.
+    for (const ItemStatus status : {NotCompared, OnlyInA, OnlyInB}) {
+        comparison.tensors = {tensorRow(status)};
+        summarise(comparison, {});
+        QVERIFY(comparison.verdict.strength == Strength::None);
+    }
 }
 
 void TestVerdict::contextDecidesOnlyWhenAskedFor()

@@ -71,6 +71,8 @@ public:
     Catalog &editCatalog() { return m_catalog; }
     /// Reading that tensor fails, from that byte on.
     void breakTensor(const KeyPath &path, std::uint64_t fromByte = 0) { m_broken[path] = fromByte; }
+    /// From now on the file is another one than was opened.
+    void change() { m_changed = true; }
     void onRead(std::function<void()> hook) { m_onRead = std::move(hook); }
 
     MemorySource &finish()
@@ -99,7 +101,12 @@ public:
             std::memcpy(out.data(), data.data() + firstByte, out.size());
         return {};
     }
-    Status unchanged() const override { return {}; }
+    Status unchanged() const override
+    {
+        if (!m_changed)
+            return {};
+        return Error{ErrorCode::Changed, "memory", {}, "changed while it was read"};
+    }
 
     mutable std::atomic<std::uint64_t> bytesRead = 0;
 
@@ -108,6 +115,7 @@ private:
     std::map<KeyPath, std::vector<std::byte>> m_data;
     std::map<KeyPath, std::uint64_t> m_broken;
     std::function<void()> m_onRead;
+    bool m_changed = false;
 };
 
 using SourcePtr = std::shared_ptr<MemorySource>;

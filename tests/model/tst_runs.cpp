@@ -1,0 +1,657 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Series against series: alignment, the first divergence and what proves it, metrics, the report.
+#include "gpu/cpu_backend.h"
+#include "model/json_writer.h"
+#include "model/report_json.h"
+#include "model/run_comparer.h"
+#include "tests/support/memory_source.h"
+
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QTest>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <random>
+
+using namespace forkpoint;
+using namespace forkpoint::test;
+
+namespace {
+
+using RunPtr = std::shared_ptr<MemoryRun>;
+using Steps = std::vector<Step>;
+
+SourcePtr checkpoint(float weight, double lr = 0.1)
+{
+    auto source = std::make_shared<MemorySource>();
+    source->addFloats("model.weight", {1, weight});
+    source->addFloats("optimizer.m", {2, weight});
+    source->addValue("args.lr", Value::real(lr));
+    source->finish();
+    return source;
+}
+
+RunPtr series(const std::string &path, const Steps &steps)
+{
+    auto run = std::make_shared<MemoryRun>(path);
+    for (const Step step : steps)
+        run->addStep(step, checkpoint(float(step)));
+    return run;
+}
+
+RunPtr single(const SourcePtr &source, std::optional<Step> step = {})
+{
+    auto run = std::make_shared<MemoryRun>("single");
+    run->addStep(step, source);
+    return run;
+}
+
+RunComparison compare(const RunPtr &a, const RunPtr &b, const StepSelection &selection = {},
+                      const CompareOptions &options = {})
+{
+    const CpuBackend backend;
+    SerialExecutor serial;
+    RunComparer comparer(a, b, selection, options, backend, serial);
+    while (comparer.advance({})) {}
+    return comparer.snapshot();
+}
+
+/// "4=", "8<" (only in A), "8>", "12!" (a hole), as planned.
+QString planned(const Run &a, const Run &b, const StepSelection &selection = {})
+{
+    const StepPlan plan = planSteps(a, b, selection);
+    if (!plan.refusal.empty())
+        return QStringLiteral("refused");
+    QStringList parts;
+    for (const PlannedStep &step : plan.steps) {
+        const QString number = step.step ? QString::number(*step.step) : QStringLiteral("?");
+        const QString sides = step.a && step.b ? "=" : step.a ? "<" : ">";
+        parts << number + sides + (step.hole ? "!" : "");
+    }
+    return parts.join(' ');
+}
+
+QString planned(const Steps &a, const Steps &b, const StepSelection &selection = {})
+{
+    return planned(*series("a", a), *series("b", b), selection);
+}
+
+StepSelection only(Step a, Step b)
+{
+    StepSelection selection;
+    selection.only = StepSelection::Pair{a, b};
+    return selection;
+}
+
+StepSelection range(Step from, Step to)
+{
+    StepSelection selection;
+    selection.range = {from, to};
+    return selection;
+}
+
+bool has(std::string_view text, std::string_view part)
+{
+    return text.find(part) != std::string_view::npos;
+}
+
+QJsonObject reportOf(const RunComparison &comparison, const ReportOptions &options = {})
+{
+    const std::string text = reportJson(comparison, options);
+    QJsonParseError error;
+    const auto document = QJsonDocument::fromJson(QByteArray::fromStdString(text), &error);
+    if (error.error != QJsonParseError::NoError)
+        qFatal("%s", qPrintable(error.errorString()));
+    return document.object();
+}
+
+} // namespace
+
+class TestRuns : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void alignment();
+    void alignmentOfRandomSeries();
+    void singleCheckpoints();
+    void chosenSteps();
+    void resumedSeries();
+    void hole();
+    void randomSeries();
+    void toleranceIsNoProof();
+    void nothingOpens();
+    void contextInScope();
+    void causalOrder();
+    void recordedOrder();
+    void metrics();
+    void printedDigits();
+    void stopAndProgress();
+    void jsonText();
+    void jsonNumbers();
+    void report();
+    void reportLeavesOutWhatDoesNotApply();
+};
+
+void TestRuns::alignment()
+{
+    QCOMPARE(planned({4, 8, 12}, {4, 8, 12}), QStringLiteral("4= 8= 12="));
+    QCOMPARE(planned({4, 8, 12}, {8, 12}), QStringLiteral("4< 8= 12="));
+    QCOMPARE(planned({4, 8}, {8, 12}), QStringLiteral("4< 8= 12>"));
+    QCOMPARE(planned({4, 8, 12}, {4, 12}), QStringLiteral("4= 8<! 12="));
+    QCOMPARE(planned({4, 6, 12}, {4, 8, 12}), QStringLiteral("4= 6<! 8>! 12="));
+    QCOMPARE(planned({4, 8}, {5, 9}), QStringLiteral("refused"));
+    QCOMPARE(planned({4, 8, 12}, {4, 8, 12}, range(8, 100)), QStringLiteral("8= 12="));
+    QCOMPARE(planned({4, 8, 12}, {4, 8, 12}, range(5, 7)), QStringLiteral("refused"));
+    QCOMPARE(planned({4, 8, 12}, {4, 8, 12}, range(12, 4)), QStringLiteral("refused"));
+    QCOMPARE(planned({}, {4}), QStringLiteral("refused"));
+    QVERIFY(
+        has(planSteps(*series("a", {4, 8}), *series("b", {5}), {}).refusal, "no step in common"));
+}
+
+void TestRuns::alignmentOfRandomSeries()
+{
+    constexpr unsigned Seed = 17;
+    std::mt19937 random(Seed);
+    int holes = 0;
+    for (int round = 0; round < 3000; ++round) {
+        std::set<Step> a, b;
+        for (std::set<Step> *steps : {&a, &b}) {
+            while (steps->size() < 1 + random() % 6)
+                steps->insert(Step(random() % 10));
+        }
+        std::optional<std::pair<Step, Step>> window;
+        if (random() % 3 == 0)
+            window = {Step(random() % 10), Step(random() % 10)};
+        QStringList expected;
+        bool common = false;
+        for (Step step = 0; step < 10; ++step) {
+            const bool inA = a.contains(step), inB = b.contains(step);
+            if ((!inA && !inB) || (window && (step < window->first || step > window->second)))
+                continue;
+            // Inside the overlap: both series have something at or before, and at or after it.
+            const bool inside = step >= *a.begin() && step >= *b.begin() && step <= *a.rbegin()
+                && step <= *b.rbegin();
+            const bool hole = inside && inA != inB;
+            holes += hole;
+            common |= inA && inB;
+            expected << QString::number(step)
+                    + (inA && inB ? "="
+                           : inA  ? "<"
+                                  : ">")
+                    + (hole ? "!" : "");
+        }
+        StepSelection selection;
+        selection.range = window;
+        QCOMPARE(planned(Steps(a.begin(), a.end()), Steps(b.begin(), b.end()), selection),
+                 common ? expected.join(' ') : QStringLiteral("refused"));
+    }
+    QVERIFY(holes > 500);
+}
+
+void TestRuns::singleCheckpoints()
+{
+    const auto file = single(checkpoint(1)), numbered = single(checkpoint(1), 8);
+    const auto run = series("a", {4, 8, 12});
+    QCOMPARE(planned(*file, *file), QStringLiteral("?="));
+    QCOMPARE(planned(*file, *run), QStringLiteral("12=")); // the newest
+    QCOMPARE(planned(*run, *file), QStringLiteral("12="));
+    QCOMPARE(planned(*numbered, *run), QStringLiteral("4> 8= 12>"));
+    QCOMPARE(planned(*single(checkpoint(1), 5), *run), QStringLiteral("refused"));
+    run->addStep(16, checkpoint(16), false); // an interrupted save
+    QCOMPARE(planned(*file, *run), QStringLiteral("12="));
+    // Several checkpoints and no numbers: nothing to align them by, and no crash.
+    const auto nameless = std::make_shared<MemoryRun>("nameless");
+    nameless->addStep({}, checkpoint(1)).addStep({}, checkpoint(2));
+    QCOMPARE(planned(*nameless, *nameless), QStringLiteral("refused"));
+    QCOMPARE(planned(*nameless, *run), QStringLiteral("refused"));
+    QVERIFY(compare(nameless, run).verdict.outcome == Outcome::NotCompared);
+}
+
+void TestRuns::chosenSteps()
+{
+    const auto a = series("a", {4, 8, 12}), b = series("b", {4, 8});
+    QCOMPARE(planned(*a, *b, only(8, 4)), QStringLiteral("8="));
+    const StepPlan plan = planSteps(*a, *b, only(8, 4));
+    QVERIFY(plan.steps[0].a == 1 && plan.steps[0].b == 0);
+    QCOMPARE(planned(*a, *b, only(8, 8)), QStringLiteral("8="));
+    QVERIFY(has(planSteps(*a, *b, only(12, 12)).refusal, "B has no step 12; it has 4 8"));
+    QVERIFY(has(planSteps(*a, *b, only(5, 4)).refusal, "A has no step 5"));
+    QVERIFY(has(planSteps(*single(checkpoint(1)), *b, only(4, 4)).refusal, "it has none"));
+
+    // A's 8 is not B's 4, and is B's 8.
+    QVERIFY(compare(a, b, only(8, 4)).verdict.outcome == Outcome::Different);
+    const RunComparison same = compare(a, b, only(8, 8));
+    QVERIFY(same.verdict.outcome == Outcome::Identical);
+    QVERIFY(same.shownStep == 8);
+    const RunComparison refused = compare(a, b, only(12, 12));
+    QVERIFY(refused.verdict.outcome == Outcome::NotCompared && !refused.verdict.reason.empty());
+    QVERIFY(refused.finished && refused.steps.empty());
+}
+
+void TestRuns::resumedSeries()
+{
+    const auto a = series("a", {4, 8, 12}), resumed = series("b", {8, 12, 16});
+    const RunComparison comparison = compare(a, resumed);
+    QVERIFY(comparison.verdict.outcome == Outcome::Identical);
+    QCOMPARE(comparison.steps.size(), std::size_t(4));
+    QVERIFY(comparison.steps[0].status == StepStatus::OnlyInA);
+    QVERIFY(comparison.steps[1].status == StepStatus::Identical);
+    QVERIFY(comparison.steps[3].status == StepStatus::OnlyInB);
+    QVERIFY(comparison.shownStep == 12); // the last common one
+    QVERIFY(!comparison.firstDivergence);
+    QCOMPARE(comparison.verdict.coverage.tensorsTotal, std::uint64_t(4)); // two steps of two
+}
+
+void TestRuns::hole()
+{
+    const auto a = series("a", {4, 8, 12}), b = series("b", {4, 12});
+    QVERIFY(compare(a, b).verdict.outcome == Outcome::Undecided);
+    QVERIFY(has(compare(a, b).verdict.reason, "missing inside the overlap"));
+    QVERIFY(compare(b, a).steps[1].status == StepStatus::OnlyInB);
+    QVERIFY(!compare(b, a).steps[1].reason.empty());
+    QVERIFY(compare(a, b, range(12, 12)).verdict.outcome == Outcome::Identical);
+    b->setComplete(false);
+    QVERIFY(compare(a, b, range(12, 12)).verdict.outcome == Outcome::Undecided);
+}
+
+void TestRuns::randomSeries()
+{
+    constexpr unsigned Seed = 23;
+    std::mt19937 random(Seed);
+    int proven = 0;
+    for (int round = 0; round < 1500; ++round) {
+        const auto a = std::make_shared<MemoryRun>("a"), b = std::make_shared<MemoryRun>("b");
+        std::optional<Step> firstDifferent, lastEqual;
+        bool anyHole = false, anyBroken = false, anyCompared = false, allEqual = true;
+        const Step last = Step(2 + random() % 5);
+        for (Step step = 1; step <= last; ++step) {
+            const bool edge = step == 1 || step == last;
+            switch (edge ? random() % 3 : random() % 5) {
+            case 0: // unlike
+                a->addStep(step, checkpoint(1));
+                b->addStep(step, checkpoint(2));
+                anyCompared = true;
+                if (!firstDifferent) {
+                    firstDifferent = step;
+                    proven += lastEqual && allEqual;
+                }
+                break;
+            case 1: // one side does not open
+                a->addStep(step, random() % 2 ? nullptr : checkpoint(1));
+                b->addStep(step, a->open(a->steps().size() - 1, {}).ok() ? nullptr : checkpoint(1));
+                anyBroken = true;
+                allEqual &= firstDifferent.has_value();
+                break;
+            case 3: // missing on one side
+                (random() % 2 ? a : b)->addStep(step, checkpoint(1));
+                anyHole = true;
+                break;
+            default: // equal
+                a->addStep(step, checkpoint(1));
+                b->addStep(step, checkpoint(1));
+                anyCompared = true;
+                if (!firstDifferent)
+                    lastEqual = step;
+            }
+        }
+        const Outcome expected = !anyCompared ? Outcome::NotCompared
+            : firstDifferent                  ? Outcome::Different
+            : anyBroken || anyHole            ? Outcome::Undecided
+                                              : Outcome::Identical;
+        for (const bool swapped : {false, true}) {
+            const RunComparison comparison = swapped ? compare(b, a) : compare(a, b);
+            const QByteArray where = "seed 23, round " + QByteArray::number(round);
+            QVERIFY2(comparison.verdict.outcome == expected, where);
+            QVERIFY2(comparison.verdict.reason.empty() == (exitStatus(expected) < 2), where);
+            QCOMPARE(comparison.firstDivergence.has_value(), firstDifferent.has_value());
+            if (!firstDifferent)
+                continue;
+            const FirstDivergence &divergence = *comparison.firstDivergence;
+            QVERIFY2(divergence.step == firstDifferent, where);
+            QVERIFY2(comparison.shownStep == firstDifferent, where);
+            QVERIFY2(comparison.shown.tensors[0].status == ItemStatus::Different, where);
+            QVERIFY2(comparison.shown.tensors[0].stats.has_value(), where);
+            QVERIFY2(divergence.provenEqualStep == (allEqual ? lastEqual : std::nullopt), where);
+            QVERIFY2(divergence.provenEqualBefore == (allEqual && lastEqual), where);
+            QCOMPARE(divergence.name, std::string("optimizer.m")); // acts before the weights
+        }
+    }
+    QVERIFY(proven > 50);
+}
+
+void TestRuns::toleranceIsNoProof()
+{
+    const auto a = std::make_shared<MemoryRun>("a"), b = std::make_shared<MemoryRun>("b");
+    a->addStep(4, checkpoint(1.0f)).addStep(8, checkpoint(1.0f));
+    b->addStep(4, checkpoint(1.001f)).addStep(8, checkpoint(2.0f));
+    CompareOptions options;
+    options.tolerance.atol = 0.01;
+    const RunComparison comparison = compare(a, b, {}, options);
+    QVERIFY(comparison.verdict.outcome == Outcome::Different);
+    QVERIFY(comparison.firstDivergence->step == 8);
+    QVERIFY(!comparison.firstDivergence->provenEqualBefore);
+    QVERIFY(has(comparison.steps[0].reason, "within the tolerance"));
+    QVERIFY(compare(a, b, only(4, 4), options).verdict.outcome == Outcome::WithinTolerance);
+}
+
+void TestRuns::nothingOpens()
+{
+    const auto good = single(checkpoint(1)), bad = single(nullptr);
+    for (const auto &comparison : {compare(good, bad), compare(bad, good)}) {
+        QVERIFY(comparison.verdict.outcome == Outcome::NotCompared);
+        QVERIFY(has(comparison.verdict.reason, "is no checkpoint"));
+        QCOMPARE(comparison.diagnostics.size(), std::size_t(1));
+    }
+    const auto a = series("a", {4, 8}), broken = std::make_shared<MemoryRun>("b");
+    broken->addStep(4, nullptr).addStep(8, nullptr);
+    const RunComparison comparison = compare(a, broken);
+    QVERIFY(comparison.verdict.outcome == Outcome::NotCompared);
+    QVERIFY(has(comparison.verdict.reason, "is no checkpoint"));
+    QVERIFY(comparison.verdict.strength == Strength::None);
+}
+
+void TestRuns::contextInScope()
+{
+    const auto a = std::make_shared<MemoryRun>("a"), b = std::make_shared<MemoryRun>("b");
+    a->addStep(4, checkpoint(1, 0.1)).addStep(8, checkpoint(1, 0.1));
+    b->addStep(4, checkpoint(1, 0.2)).addStep(8, checkpoint(1, 0.1));
+    QVERIFY(compare(a, b).verdict.outcome == Outcome::Identical);
+    CompareOptions options;
+    options.pairing.scope = {StateClass::Recipe};
+    const RunComparison comparison = compare(a, b, {}, options);
+    QVERIFY(comparison.verdict.outcome == Outcome::Different);
+    QVERIFY(comparison.shownStep == 4); // the first that differs
+    QVERIFY(comparison.shown.tensors.empty());
+}
+
+void TestRuns::causalOrder()
+{
+    // Every class differs; who acts first is named first, then the next one once that is equal.
+    const std::vector<std::pair<StateClass, const char *>> order = {
+        {StateClass::Data, "batch"},          {StateClass::Rng, "rng"},
+        {StateClass::Scheduler, "scheduler"}, {StateClass::Counter, "counter"},
+        {StateClass::Scaler, "scaler"},       {StateClass::Optimizer, "optimizer"},
+        {StateClass::Weights, "weight"},      {StateClass::Unknown, "unknown"}};
+    CheckpointComparison comparison;
+    for (std::size_t i = order.size(); i-- > 0;) {
+        TensorRow row;
+        row.name = std::string(1, char('a' + order.size() - i)); // against the alphabet
+        row.stateClass = order[i].first;
+        row.status = i % 2 ? ItemStatus::Different : ItemStatus::OnlyInB;
+        comparison.tensors.push_back(row);
+    }
+    TensorRow context;
+    context.name = "0";
+    context.stateClass = StateClass::Recipe;
+    context.status = ItemStatus::Different;
+    comparison.tensors.push_back(context);
+    for (const auto &[stateClass, stage] : order) {
+        const auto first = firstDivergenceIn(comparison);
+        QVERIFY(first.has_value());
+        QCOMPARE(first->stage, std::string(stage));
+        auto row = std::find_if(comparison.tensors.begin(), comparison.tensors.end(),
+                                [&](const TensorRow &each) { return each.name == first->name; });
+        QVERIFY(row->stateClass == stateClass);
+        QCOMPARE(first->kind,
+                 std::string(row->status == ItemStatus::Different ? "value" : "missing"));
+        row->status = ItemStatus::Identical;
+    }
+    QVERIFY(!firstDivergenceIn(comparison)); // context alone is no divergence
+    // Neither is what could not be compared, or what is within the tolerance.
+    comparison.tensors[0].status = ItemStatus::NotCompared;
+    comparison.tensors[1].status = ItemStatus::Different;
+    comparison.tensors[1].withinTolerance = true;
+    QVERIFY(!firstDivergenceIn(comparison));
+}
+
+void TestRuns::recordedOrder()
+{
+    const auto build = [](float third) {
+        auto source = std::make_shared<MemorySource>();
+        source->addFloats("z.first", {1}).executionOrder = 0;
+        source->addFloats("y.second", {2}).executionOrder = 1;
+        source->addFloats("grad.third", {third}).executionOrder = 2;
+        source->addFloats("a.fourth", {third}).executionOrder = 3;
+        source->addFloats("batch.ids", {third}); // not recorded: after what is
+        source->finish();
+        return source;
+    };
+    const RunComparison comparison = compare(single(build(3), 1), single(build(4), 1));
+    const FirstDivergence &first = *comparison.firstDivergence;
+    QCOMPARE(first.name, std::string("grad.third"));
+    QCOMPARE(first.stage, std::string("backward"));
+    QCOMPARE(first.provenEqualName, std::string("y.second"));
+    QVERIFY(first.provenEqualBefore && !first.provenEqualStep);
+    QVERIFY(has(first.sentence, "everything recorded before it is equal, up to y.second"));
+
+    // One unread record before it, and nothing is proven.
+    auto damaged = build(4);
+    damaged->breakTensor(MemorySource::pathOf("z.first"));
+    const RunComparison unsure = compare(single(build(3), 1), single(damaged, 1));
+    QCOMPARE(unsure.firstDivergence->name, std::string("grad.third"));
+    QVERIFY(!unsure.firstDivergence->provenEqualBefore);
+    QVERIFY(unsure.firstDivergence->provenEqualName.empty());
+}
+
+void TestRuns::metrics()
+{
+    const auto make = [](const char *name, std::vector<MetricPoint> points, bool bitsKnown = true) {
+        return MetricSeries{name, "metrics.jsonl", bitsKnown, std::move(points)};
+    };
+    const std::vector<MetricSeries> a = {
+        make("loss", {{1, 3.0}, {2, 2.5}, {3, 2.25}, {4, 2.0}}), make("only_a", {{1, 1.0}}),
+        make("grad_norm", {{1, 1.0}, {2, 1.0}}), make("apart", {{1, 1.0}})};
+    const std::vector<MetricSeries> b = {
+        make("grad_norm", {{1, 1.0}, {2, 1.0}}, false), make("apart", {{2, 1.0}}),
+        make("loss", {{0, 9.0}, {2, 2.5}, {3, 2.250001}, {4, 2.1}, {5, 1.0}})};
+    const auto result = compareMetrics(a, b);
+    QCOMPARE(result.size(), std::size_t(2)); // of a common name and a common step
+    QCOMPARE(result[0].name, std::string("grad_norm"));
+    QVERIFY(!result[0].bitsKnown && !result[0].firstBitDifference);
+    QCOMPARE(result[1].commonSteps, std::uint64_t(3));
+    QVERIFY(result[1].firstBitDifference == 3);
+    QCOMPARE(result[1].firstPrintedDifference, (std::map<int, Step>{{4, 4}, {6, 3}}));
+
+    const auto runA = single(checkpoint(1)), runB = single(checkpoint(2));
+    runA->addMetric(make("loss", {{1, 2.0}}));
+    runB->addMetric(make("loss", {{1, 2.0}}));
+    const RunComparison comparison = compare(runA, runB);
+    QCOMPARE(comparison.metrics.size(), std::size_t(1));
+    QVERIFY(std::any_of(comparison.findings.begin(), comparison.findings.end(),
+                        [](const Finding &finding) {
+                            return finding.id == "metric-equal"
+                                && has(finding.text, "although the checkpoints differ");
+                        }));
+}
+
+namespace {
+
+std::string byPrintf(double value, int digits)
+{
+    char text[400];
+    std::snprintf(text, sizeof text, "%.*f", digits, value);
+    return text;
+}
+
+} // namespace
+
+/// "printed" means printf, ties included.
+void TestRuns::printedDigits()
+{
+    constexpr unsigned Seed = 29;
+    std::mt19937 random(Seed);
+    std::vector<std::pair<double, double>> pairs = {
+        {0.00005, 0.0001},         {0.00015, 0.0001}, {1.00005, 1.0001},  {2.5e-7, 0.0},
+        {1e300, 1.0000000001e300}, {0.0, -0.0},       {-0.00001, 0.00001}};
+    for (int i = 0; i < 20'000; ++i) {
+        const double a = double(random() % 200'000) / 100'000.0; // near every tie of 4 digits
+        pairs.emplace_back(a, a + double(int(random() % 5) - 2) * 5e-6);
+    }
+    for (const auto &[a, b] : pairs) {
+        const auto result =
+            compareMetrics({{"m", {}, true, {{1, a}}}}, {{"m", {}, true, {{1, b}}}});
+        for (const int digits : {4, 6}) {
+            const bool alike = a == b || byPrintf(a, digits) == byPrintf(b, digits);
+            QVERIFY2(result[0].firstPrintedDifference.contains(digits) != alike,
+                     qPrintable(QString::asprintf("%d digits of %.17g and %.17g", digits, a, b)));
+        }
+        const bool sameBits = std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+        QCOMPARE(result[0].firstBitDifference.has_value(), !sameBits);
+    }
+}
+
+void TestRuns::stopAndProgress()
+{
+    const auto a = series("a", {4, 8, 12}), b = series("b", {4, 8, 12});
+    const CpuBackend backend;
+    SerialExecutor serial;
+    RunComparer comparer(a, b, {}, {}, backend, serial);
+    std::stop_source stop;
+    stop.request_stop();
+    QVERIFY(comparer.advance(stop.get_token())); // not the end, and nothing done
+    QVERIFY(comparer.snapshot().verdict.outcome == Outcome::Undecided);
+    QVERIFY(!comparer.snapshot().finished);
+    QVERIFY(comparer.snapshot().steps[0].status == StepStatus::Pending);
+    std::uint64_t before = 0;
+    while (comparer.advance({})) {
+        const Progress progress = comparer.progress();
+        QVERIFY(progress.bytesDone <= progress.bytesTotal);
+        QVERIFY(progress.bytesDone >= before);
+        before = progress.bytesDone;
+    }
+    QVERIFY(comparer.snapshot().finished);
+    QVERIFY(comparer.snapshot().verdict.outcome == Outcome::Identical);
+    QVERIFY(!comparer.advance({})); // stays at its end
+}
+
+void TestRuns::jsonText()
+{
+    JsonWriter json(0);
+    json.beginObject();
+    json.key("a\"b\\").text("line\n\ttab\r\x01\x7f \xc3\xa9 \xff");
+    json.key("list").beginArray().boolean(true).null().beginArray().endArray().endArray();
+    json.key("object").beginObject().endObject();
+    json.endObject();
+    QCOMPARE(json.take(),
+             std::string("{\"a\\\"b\\\\\":\"line\\n\\ttab\\r\\u0001\\u007f \xc3\xa9 \\\\xff\","
+                         "\"list\":[true,null,[]],\"object\":{}}\n"));
+    JsonWriter indented;
+    indented.beginObject();
+    indented.key("a").beginArray().number(std::int64_t(-1)).number(std::uint64_t(2)).endArray();
+    indented.endObject();
+    QCOMPARE(indented.take(), std::string("{\n \"a\": [\n  -1,\n  2\n ]\n}\n"));
+}
+
+void TestRuns::jsonNumbers()
+{
+    const auto text = [](auto number) {
+        JsonWriter json(0);
+        json.number(number);
+        return QByteArray::fromStdString(json.take()).trimmed();
+    };
+    QCOMPARE(text(1.0), QByteArray("1.0"));
+    QCOMPARE(text(-0.0), QByteArray("-0.0"));
+    QCOMPARE(text(0.1), QByteArray("0.1"));
+    QCOMPARE(text(std::numeric_limits<double>::quiet_NaN()), QByteArray("\"nan\""));
+    QCOMPARE(text(std::numeric_limits<double>::infinity()), QByteArray("\"inf\""));
+    QCOMPARE(text(-std::numeric_limits<double>::infinity()), QByteArray("\"-inf\""));
+    QCOMPARE(text(std::numeric_limits<std::int64_t>::min()), QByteArray("-9223372036854775808"));
+    QCOMPARE(text(~std::uint64_t(0)), QByteArray("18446744073709551615"));
+    constexpr unsigned Seed = 1;
+    std::mt19937_64 random(Seed);
+    for (int i = 0; i < 50'000; ++i) {
+        const double value = std::bit_cast<double>(std::uint64_t(random()));
+        if (!std::isfinite(value))
+            continue;
+        const QByteArray written = text(value);
+        QVERIFY2(written.contains('.') || written.contains('e'), written);
+        QVERIFY2(std::bit_cast<std::uint64_t>(written.toDouble())
+                     == std::bit_cast<std::uint64_t>(value),
+                 written);
+    }
+}
+
+void TestRuns::report()
+{
+    const auto a = std::make_shared<MemoryRun>("runs/a"), b = std::make_shared<MemoryRun>("runs/b");
+    a->addStep(4, checkpoint(1)).addStep(8, checkpoint(1)).addStep(12, checkpoint(1));
+    b->addStep(4, checkpoint(1)).addStep(8, checkpoint(1.5f, 0.2)).addStep(12, checkpoint(2));
+    const RunComparison comparison = compare(a, b);
+    const QJsonObject report = reportOf(comparison);
+    QCOMPARE(report["schema"].toString(), "forkpoint.report/1");
+    QCOMPARE(report["verdict"]["outcome"].toString(), "different");
+    QCOMPARE(report["verdict"]["strength"].toString(), "bytes");
+    QCOMPARE(report["verdict"]["coverage"]["tensors_total"].toInt(), 6);
+    QCOMPARE(report["a"]["path"].toString(), "runs/a");
+    QCOMPARE(report["step"].toInt(), 8);
+    QCOMPARE(report["counts"]["matched"].toInt(), 2);
+    QCOMPARE(report["counts"]["different"].toInt(), 2);
+    QCOMPARE(report["by_class"]["weights"]["outcome"].toString(), "different");
+    QCOMPARE(report["by_class"]["recipe"]["different"].toInt(), 1);
+    const QJsonArray steps = report["steps"].toArray();
+    QCOMPARE(steps.size(), 3);
+    QCOMPARE(steps[0]["status"].toString(), "identical");
+    QCOMPARE(steps[0]["proof"].toString(), "read");
+    QCOMPARE(steps[0]["lane"].toString(), "checkpoint");
+    QCOMPARE(steps[2]["status"].toString(), "different");
+    QCOMPARE(steps[2]["different"].toInt(), 2);
+    const QJsonObject first = report["first_divergence"].toObject();
+    QCOMPARE(first["step"].toInt(), 8);
+    QCOMPARE(first["name"].toString(), "optimizer.m");
+    QCOMPARE(first["stage"].toString(), "optimizer");
+    QCOMPARE(first["after"]["step"].toInt(), 4);
+    QCOMPARE(first["proven_equal_before"].toBool(), true);
+    const QJsonObject tensor = report["tensors"].toArray()[0].toObject();
+    QCOMPARE(tensor["name"].toString(), "model.weight");
+    QCOMPARE(tensor["different_elements"].toInt(), 1);
+    QCOMPARE(tensor["first_index"].toInt(), 1);
+    QCOMPARE(tensor["max_abs"].toDouble(), 0.5);
+    QCOMPARE(tensor["max_ulp"].toInt(), 1 << 22);
+    QCOMPARE(tensor["fingerprint_a"].toString().size(), 32);
+    QVERIFY(!tensor.contains("histogram"));
+    const QJsonObject value = report["values"].toArray()[0].toObject();
+    QCOMPARE(value["name"].toString(), "args.lr");
+    QCOMPARE(value["b"].toDouble(), 0.2);
+    QCOMPARE(value["status"].toString(), "different");
+
+    ReportOptions full;
+    full.histograms = true;
+    full.environment = {{"device", "a device"}};
+    const QJsonObject more = reportOf(comparison, full);
+    QCOMPARE(more["environment"]["device"].toString(), "a device");
+    // |1 - 1.5| = 2^-1, and one pair without a difference.
+    const QJsonObject histogram = more["tensors"]
+                                      .toArray()[0]
+                                      .toObject()["histogram"]
+                                      .toObject()["abs_difference"]
+                                      .toObject();
+    QCOMPARE(histogram, (QJsonObject{{"zero", 1}, {"-1", 1}}));
+}
+
+void TestRuns::reportLeavesOutWhatDoesNotApply()
+{
+    const QJsonObject report = reportOf(compare(single(checkpoint(1)), single(checkpoint(1))));
+    for (const char *absent : {"step", "steps", "metrics", "environment", "chain", "ranks"})
+        QVERIFY2(!report.contains(QLatin1String(absent)), absent);
+    QVERIFY(report.contains("first_divergence") && report["first_divergence"].isNull());
+    QCOMPARE(report["verdict"]["outcome"].toString(), "identical");
+    QVERIFY(!report["verdict"].toObject().contains("reason"));
+    const QJsonObject tensor = report["tensors"].toArray()[0].toObject();
+    for (const char *absent : {"reason", "max_abs", "first_index", "compared_as", "histogram"})
+        QVERIFY2(!tensor.contains(QLatin1String(absent)), absent);
+    QCOMPARE(tensor["different_elements"].toInt(-1), 0);
+    QCOMPARE(tensor["value_equal"].toBool(), true);
+    const QJsonObject refused = reportOf(compare(single(nullptr), single(checkpoint(1))));
+    QCOMPARE(refused["verdict"]["outcome"].toString(), "not-compared");
+    QVERIFY(!refused["verdict"]["reason"].toString().isEmpty());
+    QCOMPARE(refused["diagnostics"].toArray().size(), 1);
+}
+
+QTEST_APPLESS_MAIN(TestRuns)
+#include "tst_runs.moc"
