@@ -14,6 +14,7 @@ constexpr std::size_t StepBytes = std::size_t(1) << 20;
 // A saved state is about 40 KiB (the window and zlib's tables).
 constexpr std::uint64_t FirstDistance = std::uint64_t(4) << 20;
 constexpr std::size_t MaxSaved = 256;
+constexpr std::size_t MaxStreams = 8; ///< decoders kept at their places, 100 KiB each
 constexpr int RawDeflate = -MAX_WBITS;
 
 Bytef *zlibPointer(const std::byte *data)
@@ -45,6 +46,7 @@ struct InflateSource::Stream
     bool ended = false;
     std::uint64_t consumed = 0; ///< compressed bytes
     std::uint64_t produced = 0; ///< decoded bytes
+    std::vector<std::byte> input;
 };
 
 InflateSource::InflateSource(std::shared_ptr<const ByteSource> compressed, std::uint64_t size,
@@ -58,10 +60,9 @@ InflateSource::InflateSource(std::shared_ptr<const ByteSource> compressed, std::
 
 InflateSource::~InflateSource() = default;
 
-Error InflateSource::failure(ErrorCode code, std::string text) const
+Error InflateSource::failure(const Stream &stream, ErrorCode code, std::string text) const
 {
-    const std::uint64_t place = m_stream ? m_stream->produced : 0;
-    return {code, m_name, "decoded byte " + std::to_string(place), std::move(text)};
+    return {code, m_name, "decoded byte " + std::to_string(stream.produced), std::move(text)};
 }
 
 Status InflateSource::read(std::uint64_t offset, MutableByteView out) const
@@ -74,62 +75,75 @@ Status InflateSource::read(std::uint64_t offset, MutableByteView out) const
     if (out.empty())
         return {};
     const std::scoped_lock lock(m_mutex);
-    Status status = seek(offset);
-    if (status.ok())
-        status = decode(out);
-    if (status.ok() && offset + out.size() == m_size)
-        status = checkEnd();
-    if (!status.ok())
-        m_stream.reset(); // a decoder that failed is not asked again
-    return status;
+    FP_TRY(std::unique_ptr<Stream> stream, takeStream(offset));
+    FP_CHECK(seek(*stream, offset)); // a decoder that failed is not asked again
+    FP_CHECK(decode(*stream, out));
+    if (offset + out.size() == m_size)
+        FP_CHECK(checkEnd(*stream));
+    if (m_streams.size() == MaxStreams)
+        m_streams.erase(m_streams.begin());
+    m_streams.push_back(std::move(stream));
+    return {};
 }
 
-Status InflateSource::seek(std::uint64_t offset) const
+/// The decoder from which the way to `offset` is shortest: a kept one, a saved state, a new one.
+Result<std::unique_ptr<InflateSource::Stream>> InflateSource::takeStream(std::uint64_t offset) const
 {
     const auto after = std::upper_bound(
         m_saved.begin(), m_saved.end(), offset,
         [](std::uint64_t position, const auto &saved) { return position < saved->produced; });
-    const bool usable = m_stream && m_stream->produced <= offset;
-    const bool better =
-        after != m_saved.begin() && (!usable || (*std::prev(after))->produced > m_stream->produced);
-    if (better)
-        m_stream = std::make_unique<Stream>(**std::prev(after));
-    else if (!usable)
-        m_stream = std::make_unique<Stream>();
-    if (!m_stream->valid)
-        return failure(ErrorCode::Io, "zlib cannot make a decoder");
+    const std::uint64_t saved = after == m_saved.begin() ? 0 : (*std::prev(after))->produced;
+    auto best = m_streams.end();
+    for (auto each = m_streams.begin(); each != m_streams.end(); ++each) {
+        const bool usable = (*each)->produced <= offset && (*each)->produced >= saved;
+        if (usable && (best == m_streams.end() || (*each)->produced > (*best)->produced))
+            best = each;
+    }
+    std::unique_ptr<Stream> stream;
+    if (best != m_streams.end()) {
+        stream = std::move(*best);
+        m_streams.erase(best);
+    } else if (after != m_saved.begin()) {
+        stream = std::make_unique<Stream>(**std::prev(after));
+    } else {
+        stream = std::make_unique<Stream>();
+    }
+    if (!stream->valid)
+        return failure(*stream, ErrorCode::Io, "zlib cannot make a decoder");
+    return stream;
+}
 
+Status InflateSource::seek(Stream &stream, std::uint64_t offset) const
+{
     std::vector<std::byte> skipped;
-    while (m_stream->produced < offset) {
-        skipped.resize(
-            std::size_t(std::min<std::uint64_t>(StepBytes, offset - m_stream->produced)));
-        FP_CHECK(decode(skipped));
+    while (stream.produced < offset) {
+        skipped.resize(std::size_t(std::min<std::uint64_t>(StepBytes, offset - stream.produced)));
+        FP_CHECK(decode(stream, skipped));
     }
     return {};
 }
 
-Status InflateSource::decode(MutableByteView out) const
+Status InflateSource::decode(Stream &stream, MutableByteView out) const
 {
     while (!out.empty()) {
         std::size_t produced = 0;
-        FP_CHECK(step(out.first(std::min(out.size(), StepBytes)), produced));
+        FP_CHECK(step(stream, out.first(std::min(out.size(), StepBytes)), produced));
         out = out.subspan(produced);
-        if (m_stream->ended && !out.empty()) {
-            return failure(ErrorCode::Truncated,
+        if (stream.ended && !out.empty()) {
+            return failure(stream, ErrorCode::Truncated,
                            "deflate stream ends here, announced are " + std::to_string(m_size)
                                + " bytes");
         }
-        saveState();
+        saveState(stream);
     }
     return {};
 }
 
 /// One call of zlib, with input if it has none.
-Status InflateSource::step(MutableByteView out, std::size_t &produced) const
+Status InflateSource::step(Stream &stream, MutableByteView out, std::size_t &produced) const
 {
-    Stream &stream = *m_stream;
     if (stream.z.avail_in == 0)
-        FP_CHECK(refill());
+        FP_CHECK(refill(stream));
     const uInt given = stream.z.avail_in;
     stream.z.next_out = zlibPointer(out.data());
     stream.z.avail_out = uInt(out.size());
@@ -146,32 +160,32 @@ Status InflateSource::step(MutableByteView out, std::size_t &produced) const
     if (result == Z_BUF_ERROR || result == Z_OK) {
         if (!starved)
             return {};
-        return failure(ErrorCode::Truncated, "deflate stream is cut here");
+        return failure(stream, ErrorCode::Truncated, "deflate stream is cut here");
     }
     const char *reason = stream.z.msg != nullptr ? stream.z.msg : "bad data";
-    return failure(ErrorCode::Malformed,
+    return failure(stream, ErrorCode::Malformed,
                    "is no deflate stream from here on: " + std::string(reason));
 }
 
-Status InflateSource::refill() const
+Status InflateSource::refill(Stream &stream) const
 {
-    const std::uint64_t left = m_compressed->size() - m_stream->consumed;
-    m_input.resize(std::size_t(std::min<std::uint64_t>(InputBytes, left)));
-    FP_CHECK(m_compressed->read(m_stream->consumed, m_input));
-    m_stream->z.next_in = zlibPointer(m_input.data());
-    m_stream->z.avail_in = uInt(m_input.size());
+    const std::uint64_t left = m_compressed->size() - stream.consumed;
+    stream.input.resize(std::size_t(std::min<std::uint64_t>(InputBytes, left)));
+    FP_CHECK(m_compressed->read(stream.consumed, stream.input));
+    stream.z.next_in = zlibPointer(stream.input.data());
+    stream.z.avail_in = uInt(stream.input.size());
     return {};
 }
 
 /// After the last announced byte: the stream must end without another one.
-Status InflateSource::checkEnd() const
+Status InflateSource::checkEnd(Stream &stream) const
 {
     std::byte extra{};
-    while (!m_stream->ended) {
+    while (!stream.ended) {
         std::size_t produced = 0;
-        FP_CHECK(step({&extra, 1}, produced));
+        FP_CHECK(step(stream, {&extra, 1}, produced));
         if (produced > 0) {
-            return failure(ErrorCode::Mismatch,
+            return failure(stream, ErrorCode::Mismatch,
                            "deflate stream goes on, announced are " + std::to_string(m_size)
                                + " bytes");
         }
@@ -179,12 +193,12 @@ Status InflateSource::checkEnd() const
     return {};
 }
 
-void InflateSource::saveState() const
+void InflateSource::saveState(Stream &stream) const
 {
     const std::uint64_t last = m_saved.empty() ? 0 : m_saved.back()->produced;
-    if (m_stream->produced < last + m_distance)
+    if (stream.produced < last + m_distance)
         return;
-    auto copy = std::make_unique<Stream>(*m_stream);
+    auto copy = std::make_unique<Stream>(stream);
     if (copy->valid)
         m_saved.push_back(std::move(copy));
     if (m_saved.size() < MaxSaved)

@@ -9,7 +9,8 @@ namespace forkpoint {
 
 /// The decoded bytes of a raw deflate stream (RFC 1951), at any position, in bounded memory.
 /// Reading forward decodes once; a jump back starts from one of at most 256 saved decoder states,
-/// whose distance doubles when they become too many. Nothing is decoded beyond the announced size.
+/// whose distance doubles when they become too many. A few decoders are kept at their places, so
+/// that several threads may each read forward through their own part. Nothing is decoded beyond the announced size.
 /// A stream that is cut or broken is an error where it breaks; what precedes stays readable. The
 /// read that reaches the end also checks that the stream ends there.
 class InflateSource final : public ByteSource
@@ -27,23 +28,23 @@ public:
 private:
     struct Stream;
 
-    Status seek(std::uint64_t offset) const;
-    Status decode(MutableByteView out) const;
-    Status step(MutableByteView out, std::size_t &produced) const;
-    Status checkEnd() const;
-    Status refill() const;
-    void saveState() const;
-    Error failure(ErrorCode code, std::string text) const;
+    Result<std::unique_ptr<Stream>> takeStream(std::uint64_t offset) const;
+    Status seek(Stream &stream, std::uint64_t offset) const;
+    Status decode(Stream &stream, MutableByteView out) const;
+    Status step(Stream &stream, MutableByteView out, std::size_t &produced) const;
+    Status checkEnd(Stream &stream) const;
+    Status refill(Stream &stream) const;
+    void saveState(Stream &stream) const;
+    Error failure(const Stream &stream, ErrorCode code, std::string text) const;
 
     std::shared_ptr<const ByteSource> m_compressed;
     std::uint64_t m_size;
     std::string m_name;
 
-    mutable std::mutex m_mutex; ///< guards everything below
-    mutable std::unique_ptr<Stream> m_stream;
-    mutable std::vector<std::unique_ptr<Stream>> m_saved; ///< by decoded position
+    mutable std::mutex m_mutex;                             ///< guards everything below
+    mutable std::vector<std::unique_ptr<Stream>> m_streams; ///< the one used last is at the end
+    mutable std::vector<std::unique_ptr<Stream>> m_saved;   ///< by decoded position
     mutable std::uint64_t m_distance;
-    mutable std::vector<std::byte> m_input;
 };
 
 } // namespace forkpoint

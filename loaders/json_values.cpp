@@ -2,7 +2,7 @@
 #include "loaders/json_values.h"
 
 #include "loaders/limits.h"
-#include "loaders/pickle_digest.h"
+#include "loaders/running_digest.h"
 
 #include <nlohmann/json.hpp>
 

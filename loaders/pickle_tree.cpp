@@ -2,7 +2,7 @@
 #include "loaders/pickle_tree.h"
 
 #include "loaders/limits.h"
-#include "loaders/pickle_digest.h"
+#include "loaders/running_digest.h"
 #include "loaders/pickle_numpy.h"
 #include "loaders/pickle_print.h"
 #include "loaders/pickle_vm.h"

@@ -2,13 +2,12 @@
 #include "loaders/zip_reader.h"
 
 #include "loaders/inflate_source.h"
+#include "loaders/running_digest.h"
 #include "loaders/zip_directory.h"
 #include "model/key_path.h"
 
 #include <algorithm>
 #include <numeric>
-
-#include <zlib.h>
 
 namespace forkpoint {
 
@@ -119,16 +118,16 @@ Status ZipArchive::checkCrc(const ZipEntry &entry, std::stop_token stop) const
 {
     FP_TRY(const auto source, openEntry(entry));
     std::vector<std::byte> chunk;
-    uLong crc = crc32(0, nullptr, 0);
+    std::uint32_t crc = 0;
     for (std::uint64_t done = 0; done < source->size(); done += chunk.size()) {
         if (stop.stop_requested())
             return Error{ErrorCode::Cancelled, m_source->name(), recordPlace(entry), "stopped"};
         chunk.resize(std::size_t(std::min<std::uint64_t>(ChunkBytes, source->size() - done)));
         FP_CHECK(source->read(done, chunk));
-        crc = crc32(crc, reinterpret_cast<const Bytef *>(chunk.data()), uInt(chunk.size()));
+        crc = crc32Of(chunk, crc);
     }
     // torch writes 0 where it was told not to compute checksums.
-    if (entry.crc == 0 || entry.crc == std::uint32_t(crc))
+    if (entry.crc == 0 || entry.crc == crc)
         return {};
     return Error{ErrorCode::Mismatch, m_source->name(), recordPlace(entry),
                  "its bytes disagree with the recorded CRC-32"};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/options.h"
 
-#include "app/core/tensor_digests.h"
+#include "loaders/running_digest.h"
 
 #include <CLI/CLI.hpp>
 
@@ -148,7 +148,7 @@ Result<Options> finishOptions(RawOptions raw)
     }
     for (const std::string &list : raw.digests) {
         for (const std::string &name : CLI::detail::split(list, ',')) {
-            if (!isKnownDigest(name))
+            if (!RunningDigest::isKnown(name))
                 return usage("'" + name + "' is no known digest: sha256, sha1, md5, crc32");
             options.digests.push_back(name);
         }
@@ -171,8 +171,10 @@ void addCommon(CLI::App &command, Options &options)
     command.add_option("-o", options.output, "Write to FILE instead of standard output")
         ->type_name("FILE");
     command.add_option("--device", options.device, "auto, cpu or cuda[:N]")->capture_default_str();
+    // CLI11 wraps a negative number around into a huge unsigned one.
     command.add_option("--threads", options.threads, "How many threads (0: all cores)")
-        ->capture_default_str();
+        ->capture_default_str()
+        ->check(CLI::Range(0, 1024));
     command.add_flag("--quiet", options.quiet, "No progress, no diagnostics on standard error");
 }
 
@@ -221,7 +223,8 @@ void addCompare(CLI::App &command, RawOptions &raw)
     command.add_flag("--strict-values", options.compare.strictValues, "1 and 1.0 are different");
     raw.hasRtol = command.add_option("--rtol", raw.rtol, "Relative tolerance");
     raw.hasAtol = command.add_option("--atol", raw.atol, "Absolute tolerance");
-    raw.hasMaxUlp = command.add_option("--max-ulp", raw.maxUlp, "Tolerance in ULP");
+    raw.hasMaxUlp = command.add_option("--max-ulp", raw.maxUlp, "Tolerance in ULP")
+                        ->check(CLI::NonNegativeNumber);
     command.add_flag("--no-index", options.noIndex,
                      "Use no fingerprint index (this version has none)");
     command.add_flag("--verify", options.verify, "Read all bytes (this version always does)");
@@ -259,8 +262,12 @@ void addElements(CLI::App &command, RawOptions &raw)
     addOpening(command, raw);
     addPairing(command, raw);
     command.add_option("--order", raw.order, "index or largest")->capture_default_str();
-    command.add_option("--offset", options.query.offset, "Skip so many")->capture_default_str();
-    command.add_option("--count", options.query.count, "Show so many")->capture_default_str();
+    command.add_option("--offset", options.query.offset, "Skip so many")
+        ->capture_default_str()
+        ->check(CLI::NonNegativeNumber);
+    command.add_option("--count", options.query.count, "Show so many")
+        ->capture_default_str()
+        ->check(CLI::NonNegativeNumber);
 }
 
 void addExtract(CLI::App &command, RawOptions &raw)

@@ -14,9 +14,7 @@
 
 namespace forkpoint {
 
-/// Digests of tensors' logical bytes that other tools record: "sha256", "sha1", "md5", "crc32".
-bool isKnownDigest(std::string_view name);
-
+/// Digests of one tensor's logical bytes, by the names of RunningDigest.
 struct TensorDigests
 {
     std::map<std::string, std::string> byName; ///< hexadecimal

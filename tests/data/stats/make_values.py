@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The value of every code of the formats of up to 8 bits, as ml_dtypes decodes them, into values.json:
 
     python make_values.py values.json          (needs numpy and ml_dtypes)
