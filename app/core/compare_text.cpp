@@ -64,7 +64,9 @@ std::string tensorLine(const TensorRow &row)
 {
     std::string text = "  " + printable(row.name) + "  ";
     if (!row.stats)
-        return text + (row.reason.empty() ? std::string(toString(row.status)) : row.reason) + "\n";
+        return text
+            + (row.reason.empty() ? std::string(toString(row.status)) : printable(row.reason))
+            + "\n";
     const DiffStats &stats = *row.stats;
     text += grouped(stats.differentElements) + " of " + grouped(row.elements) + " differ ("
         + percentage(stats.differentElements, row.elements) + ")";

@@ -136,7 +136,7 @@ std::string elementsText(const TensorPairRef &pair, const ElementPage &page)
     const TensorRef &tensor = pair.tensorA();
     const Shape shape = elementShape(tensor);
     const bool narrow = tensor.dtype.kind == ElementKind::Float && tensor.dtype.bits <= 32;
-    std::string text = printable(tensor.name) + " " + tensor.dtype.name + " "
+    std::string text = printable(tensor.name) + " " + printable(tensor.dtype.name) + " "
         + tensor.shape.toString() + ": " + grouped(page.differentElements) + " of "
         + grouped(tensor.elements) + " elements differ\n";
     if (!page.rows.empty())

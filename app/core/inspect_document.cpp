@@ -65,7 +65,7 @@ void writeSteps(JsonWriter &json, const ChosenCheckpoint &chosen)
 
 std::string tensorLine(const TensorRef &tensor, const TensorDigests *digests)
 {
-    std::string line = "  " + printable(tensor.name) + "  " + tensor.dtype.name + " "
+    std::string line = "  " + printable(tensor.name) + "  " + printable(tensor.dtype.name) + " "
         + tensor.shape.toString() + "  " + byteSize(tensor.bytes) + "  "
         + std::string(toString(tensor.stateClass));
     if (digests) {
@@ -73,9 +73,9 @@ std::string tensorLine(const TensorRef &tensor, const TensorDigests *digests)
             line += "  " + name + " " + hex;
     }
     if (!tensor.note.empty())
-        line += "  (" + tensor.note + ")";
+        line += "  (" + printable(tensor.note) + ")";
     if (tensor.unreadable)
-        line += "  UNREADABLE: " + tensor.unreadable->message();
+        line += "  UNREADABLE: " + printable(tensor.unreadable->message());
     return line + "\n";
 }
 
@@ -163,13 +163,13 @@ std::string inspectJson(const InspectDocument &document)
 std::string inspectText(const InspectDocument &document)
 {
     if (!document.chosen)
-        return document.path + ": could not be opened\n";
+        return printable(document.path) + ": could not be opened\n";
     const Catalog &catalog = document.chosen->source->catalog();
     const Run &run = *document.chosen->run;
     std::uint64_t bytes = 0;
     for (const TensorRef &tensor : catalog.tensors)
         bytes += tensor.bytes;
-    std::string text = document.path + ": " + run.format() + ", "
+    std::string text = printable(document.path) + ": " + run.format() + ", "
         + counted(catalog.tensors.size(), "tensor", "tensors") + " (" + byteSize(bytes) + "), "
         + counted(catalog.values.size(), "value", "values")
         + (document.complete() ? "" : ", INCOMPLETE") + "\n";
@@ -191,7 +191,7 @@ std::string inspectText(const InspectDocument &document)
         text += "  " + printable(value.name) + " = " + printable(value.value.toDisplay()) + "  "
             + std::string(toString(value.stateClass)) + "\n";
     for (const Finding &finding : catalog.findings)
-        text += "finding: " + finding.text + "\n";
+        text += "finding: " + printable(finding.text) + "\n";
     return text;
 }
 
