@@ -365,7 +365,7 @@ private:
             shards += sibling ? 1 : 0;
             if (i == model || sibling)
                 load(parts[i], {});
-            else if (modelRank(parts[i].name) < 2 && modelRank(parts[model].name) < 2)
+            else if (model < parts.size() && isCopy(parts[i].name, parts[model].name))
                 note(parts[i].name,
                      "another copy of the model, not opened: '" + parts[model].name
                          + "' was taken");
@@ -374,6 +374,12 @@ private:
         }
         if (shard)
             describeShardsWithoutIndex(*shard, shards);
+    }
+
+    /// pytorch_model.bin beside model.safetensors; not model.pdopt beside model.pdparams.
+    static bool isCopy(const std::string &name, const std::string &model)
+    {
+        return modelRank(name) < 2 && modelRank(model) < 2 && modelRank(name) != modelRank(model);
     }
 
     void describeShardsWithoutIndex(const ShardName &shard, std::size_t present)

@@ -14,6 +14,8 @@ namespace forkpoint {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 /// Entries whose names agree but for their numbers.
 struct Group
 {
@@ -56,6 +58,7 @@ public:
         m_plan.entries = std::move(chosen->entries);
         removeRepeatedSteps();
         markIncomplete();
+        describeSteps();
         for (Group &group : groups) {
             if (&group != &*chosen)
                 describeOther(group);
@@ -92,8 +95,8 @@ private:
         if (!name || (!name->withoutNumber.empty() && m_names.count(name->withoutNumber) > 0))
             return false;
         if (finished && m_names.count(*finished) > 0) {
-            note(Severity::Warning, "interrupted-save", entry.name,
-                 "an interrupted save beside the finished '" + *finished + "'; ignored");
+            m_interrupted["an interrupted save beside the finished one; ignored"].push_back(
+                entry.name);
             return true;
         }
         const bool isDirectory = entry.kind == EntryKind::Directory;
@@ -102,11 +105,23 @@ private:
         group.word = name->word;
         group.isDirectory = isDirectory;
         group.entries.push_back({name->step, entry.name, isDirectory, !finished});
-        if (finished) {
-            note(Severity::Warning, "interrupted-save", entry.name,
-                 "its name says that the save was not finished");
-        }
+        if (finished)
+            m_interrupted["its name says that the save was not finished"].push_back(entry.name);
         return true;
+    }
+
+    /// Bare numbers are steps where several names agree, and most of their kind do: not in a
+    /// collection of files of which two happen to end in numbers. `__0_0.distcp` is a DCP item.
+    bool isBareSeries(const Group &group) const
+    {
+        const fs::path extension = fs::path(group.pattern).extension();
+        const auto alike = std::count_if(
+            m_listing.entries.begin(), m_listing.entries.end(), [&](const DirectoryEntry &entry) {
+                return (entry.kind == EntryKind::Directory) == group.isDirectory
+                    && fs::path(entry.name).extension() == extension;
+            });
+        return group.entries.size() >= 2 && group.entries.size() * 2 >= std::size_t(alike)
+            && extension != ".distcp";
     }
 
     /// The surest first; bare numbers only where several names agree.
@@ -117,7 +132,7 @@ private:
         for (auto &[key, group] : m_groups) {
             // In a Trainer's own checkpoint, global_step4/ and optimizer_0/ are parts of it.
             const bool isPart = (isTrainer && group.word != StepWord::Checkpoint)
-                || (group.word == StepWord::Bare && group.entries.size() < 2);
+                || (group.word == StepWord::Bare && !isBareSeries(group));
             if (!isPart) {
                 groups.push_back(std::move(group));
                 continue;
@@ -206,9 +221,7 @@ private:
                 kept.push_back(std::move(entry));
                 continue;
             }
-            note(Severity::Warning, "repeated-step", entry.name,
-                 "has the same step " + std::to_string(entry.step) + " as '" + kept.back().name
-                     + "', which was taken");
+            m_repeated.push_back(entry.name);
         }
         entries = std::move(kept);
     }
@@ -224,8 +237,31 @@ private:
                 return;
             }
             entry->complete = false;
-            note(Severity::Warning, "incomplete", entry->name, look.trouble);
+            m_incomplete[look.trouble].push_back(entry->name);
         }
+    }
+
+    /// The first few of a kind by name, then how many more there are.
+    void describe(Severity severity, std::string_view code, const std::vector<std::string> &names,
+                  const std::string &text)
+    {
+        constexpr std::size_t Shown = 5;
+        for (std::size_t i = 0; i < std::min(names.size(), Shown); ++i)
+            note(severity, code, names[i], text);
+        if (names.size() > Shown)
+            note(severity, code, {},
+                 std::to_string(names.size() - Shown) + " more like '" + names.front()
+                     + "': " + text);
+    }
+
+    void describeSteps()
+    {
+        for (const auto &[trouble, names] : m_incomplete)
+            describe(Severity::Warning, "incomplete", names, trouble);
+        for (const auto &[text, names] : m_interrupted)
+            describe(Severity::Warning, "interrupted-save", names, text);
+        describe(Severity::Warning, "repeated-step", m_repeated,
+                 "another entry has the same step and was taken");
     }
 
     void describeOther(const Group &group)
@@ -261,7 +297,8 @@ private:
     const std::stop_token &m_stop;
     std::set<std::string, std::less<>> m_names;
     std::map<std::pair<std::string, bool>, Group> m_groups;
-    std::vector<std::string> m_links, m_special, m_ignored;
+    std::vector<std::string> m_links, m_special, m_ignored, m_repeated;
+    std::map<std::string, std::vector<std::string>> m_incomplete, m_interrupted; ///< by reason
     SeriesPlan m_plan;
 };
 

@@ -462,6 +462,45 @@ private slots:
         Tree tree;
         tree.tensor("model_0002.safetensors").tensor("model_0010.safetensors");
         QCOMPARE(stepsOf(*Opened(tree.path()).run), (Steps{2, 10}));
+        // A collection of files is no series because two of them end in numbers.
+        for (const char *name : {"a.safetensors", "b.safetensors", "c.safetensors"})
+            tree.tensor(name);
+        const Opened collection(tree.path());
+        QVERIFY2(collection.source, collection.error.c_str());
+        QVERIFY(!collection.run->isSeries());
+    }
+
+    void manyIncompleteStepsAreSaidOnce()
+    {
+        Tree tree;
+        tree.tensor("step_1.st");
+        for (int i = 2; i < 100; ++i)
+            tree.file("step_" + std::to_string(i) + ".st", "");
+        const Opened run(tree.path());
+        QVERIFY2(run.run, run.error.c_str());
+        QCOMPARE(stepsOf(*run.run), (Steps{1}));
+        QCOMPARE(run.run->diagnostics().size(), std::size_t(6));
+        QVERIFY(mentions(run.run->diagnostics(), "93 more"));
+    }
+
+    void distributedItemsAreNoSteps()
+    {
+        Tree tree;
+        for (int i = 0; i < 4; ++i)
+            tree.tensor("__0_" + std::to_string(i) + ".distcp");
+        tree.file(".metadata", "x");
+        const Opened dcp(tree.path());
+        QVERIFY(dcp.run && !dcp.run->isSeries());
+        QVERIFY(dcp.error.find("PyTorch distributed checkpoint") != std::string::npos);
+    }
+
+    void modelsOfOneStemAreNoCopies()
+    {
+        Tree tree;
+        tree.tensor("model.pdopt", "a").tensor("model.pdparams", "b");
+        const Opened parts(tree.path());
+        QVERIFY2(parts.source, parts.error.c_str());
+        QCOMPARE(parts.source->catalog().tensors.size(), std::size_t(2));
     }
 
     void checkpointsInASubfolder()
