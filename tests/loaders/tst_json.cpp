@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loaders/json.h"
+
+#include "loaders/limits.h"
+
+#include <QTest>
+
+using namespace forkpoint;
+
+class TestJson : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void keepsOrderAndExactIntegers()
+    {
+        const auto parsed = JsonDocument::parse(
+            " {\"b\": 18446744073709551615, \"a\": -9223372036854775808,\n\"c\": [1.5, true, null,"
+            " \"x\\u00e9\\ud83d\\ude00\", {}], \"d\": 100000000000000000000} ");
+        QVERIFY(parsed.ok());
+        const auto members = parsed->root().children();
+        QCOMPARE(members.size(), std::size_t(4));
+        QCOMPARE(members[0].key(), std::string_view("b"));
+        QCOMPARE(*members[0].unsignedInteger(), ~std::uint64_t(0));
+        QCOMPARE(*members[1].negative(), std::numeric_limits<std::int64_t>::min());
+        QVERIFY(!members[1].unsignedInteger());
+        const auto items = members[2].children();
+        QCOMPARE(items.size(), std::size_t(5));
+        QCOMPARE(*items[0].real(), 1.5);
+        QCOMPARE(*items[1].boolean(), true);
+        QVERIFY(items[2].kind() == JsonValue::Kind::Null);
+        QCOMPARE(*items[3].text(), std::string_view("x\xC3\xA9\xF0\x9F\x98\x80"));
+        QVERIFY(items[4].isObject());
+        QVERIFY(members[3].kind() == JsonValue::Kind::Digits);
+        QVERIFY(!members[3].unsignedInteger());
+        QVERIFY(parsed->root().find("c").has_value());
+        QVERIFY(!parsed->root().find("e").has_value());
+    }
+
+    void refuses_data()
+    {
+        QTest::addColumn<QByteArray>("text");
+        QTest::addColumn<QString>("words");
+        QTest::newRow("empty") << QByteArray() << "";
+        QTest::newRow("comma") << QByteArray("{\"a\": 1,}") << "";
+        QTest::newRow("trailing") << QByteArray("{} {}") << "byte 3";
+        QTest::newRow("NUL padding")
+            << QByteArray("{}\0\0", 4) << "byte 2: must be JSON, has a NUL";
+        QTest::newRow("comment") << QByteArray("{} // x") << "";
+        QTest::newRow("NaN") << QByteArray("[NaN]") << "";
+        QTest::newRow("infinity") << QByteArray("[1e999]") << "";
+        QTest::newRow("BOM") << QByteArray("\xEF\xBB\xBF{}") << "byte order mark";
+        QTest::newRow("overlong") << QByteArray("[\"\xC0\xAF\"]") << "";
+        QTest::newRow("bad UTF-8") << QByteArray("[\"\xFF\"]") << "";
+        QTest::newRow("surrogate bytes") << QByteArray("[\"\xED\xA0\x80\"]") << "";
+        QTest::newRow("lone surrogate") << QByteArray("[\"\\ud800\"]") << "";
+        QTest::newRow("control") << QByteArray("[\"a\nb\"]") << "";
+        QTest::newRow("duplicate") << QByteArray("{\"k\": 1, \"l\": 2, \"k\": 1}") << "'k' twice";
+        QTest::newRow("duplicate by escape")
+            << QByteArray("{\"k\": 1, \"\\u006b\": 1}") << "'k' twice";
+        QTest::newRow("nested duplicate")
+            << QByteArray("[{\"a\": {\"x\": 1, \"x\": 2}}]") << "'x' twice";
+        QTest::newRow("deep") << QByteArray(30000, '[') << "at most 64 levels";
+        QTest::newRow("deep objects")
+            << QByteArray("{\"a\":").repeated(20000) << "at most 64 levels";
+        QTest::newRow("unclosed") << QByteArray("{\"a\": [1") << "";
+        QTest::newRow("leading zero") << QByteArray("[01]") << "";
+    }
+
+    void refuses()
+    {
+        QFETCH(const QByteArray, text);
+        QFETCH(const QString, words);
+        const auto parsed = JsonDocument::parse({text.constData(), std::size_t(text.size())});
+        QVERIFY(!parsed.ok());
+        const QString message = QString::fromStdString(parsed.error().message());
+        QVERIFY2(message.startsWith("byte "), qPrintable(message));
+        QVERIFY2(message.contains(words), qPrintable(message));
+    }
+
+    void allowsWhatIsAtTheLimit()
+    {
+        const int depth = int(limits::JsonDepth);
+        const std::string text =
+            std::string(std::size_t(depth), '[') + std::string(std::size_t(depth), ']');
+        QVERIFY(JsonDocument::parse(text).ok());
+        QVERIFY(!JsonDocument::parse('[' + text + ']').ok());
+    }
+
+    void everyPrefixIsRefusedOrWhole()
+    {
+        const std::string text = "{\"a\": [1, -2, 3.5e1, \"\\u00e9\"], \"b\": {\"c\": null}}";
+        for (std::size_t length = 0; length < text.size(); ++length)
+            QVERIFY(!JsonDocument::parse(std::string_view(text).substr(0, length)).ok());
+        QVERIFY(JsonDocument::parse(text).ok());
+    }
+};
+
+QTEST_APPLESS_MAIN(TestJson)
+#include "tst_json.moc"
