@@ -26,6 +26,7 @@
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QStatusBar>
+#include <QStyle>
 #include <QStyleFactory>
 #include <QToolBar>
 #include <QVBoxLayout>
@@ -86,8 +87,9 @@ QWidget *MainWindow::buildInvestigation()
     m_splitter = new QSplitter(Qt::Horizontal);
     m_splitter->addWidget(m_list);
     m_splitter->addWidget(m_detail);
-    m_splitter->setStretchFactor(0, 9);
-    m_splitter->setStretchFactor(1, 11);
+    m_splitter->setStretchFactor(0, 560);
+    m_splitter->setStretchFactor(1, 700);
+    m_splitter->setSizes({560, 700}); // a proportion: the layout scales it
     m_splitter->setChildrenCollapsible(false);
 
     auto *page = new QWidget;
@@ -270,7 +272,11 @@ void MainWindow::buildHelpMenu()
 
 void MainWindow::applyTheme(ThemeChoice theme)
 {
+    // The style that the desktop chose, before any theme replaced it.
+    static const QString systemStyle = QApplication::style()->name();
     if (theme == ThemeChoice::System) {
+        if (QApplication::style()->name() != systemStyle)
+            QApplication::setStyle(systemStyle);
         QApplication::setPalette(QPalette());
         return;
     }

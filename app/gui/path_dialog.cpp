@@ -13,10 +13,13 @@ PathDialog::PathDialog(const QString &title, QWidget *parent) : QFileDialog(pare
     setOption(QFileDialog::DontUseNativeDialog);
     setFileMode(QFileDialog::ExistingFile);
     connect(this, &QFileDialog::fileSelected, this, &PathDialog::pathChosen);
+    connect(this, &QFileDialog::directoryEntered, this, [this] { m_selected.clear(); });
+    connect(this, &QFileDialog::currentChanged, this,
+            [this](const QString &path) { m_selected = path; });
     if (auto *buttons = findChild<QDialogButtonBox *>()) {
         QPushButton *folder =
             buttons->addButton(tr("Choose this &folder"), QDialogButtonBox::ActionRole);
-        folder->setToolTip(tr("The folder that is selected, or the one that is shown: a series of "
+        folder->setToolTip(tr("What is selected, or else the folder that is shown: a series of "
                               "checkpoints, or one in several files"));
         connect(folder, &QPushButton::clicked, this, &PathDialog::chooseFolder);
     }
@@ -24,10 +27,7 @@ PathDialog::PathDialog(const QString &title, QWidget *parent) : QFileDialog(pare
 
 void PathDialog::chooseFolder()
 {
-    const QStringList selected = selectedFiles();
-    const bool one = selected.size() == 1 && QFileInfo(selected.front()).isDir();
-    const QString path = one ? selected.front() : directory().absolutePath();
-    Q_EMIT pathChosen(path);
+    Q_EMIT pathChosen(m_selected.isEmpty() ? directory().path() : m_selected);
     reject();
 }
 

@@ -18,6 +18,8 @@ Q_SIGNALS:
 
 private:
     void chooseFolder();
+
+    QString m_selected; ///< in the folder that is shown; whatever it is, the loaders look at it
 };
 
 } // namespace forkpoint

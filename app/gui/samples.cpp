@@ -14,14 +14,14 @@ namespace {
 
 constexpr qint64 DescriptionBytes = 1 << 20;
 
-/// The installed folder first, then that of the source tree this was built from.
+/// Beside an installed program; of the source tree for one that lies where it was built.
 QString samplesFolder()
 {
-    const QString installed = QDir::cleanPath(QCoreApplication::applicationDirPath()
-                                              + QLatin1String("/../share/forkpoint/samples"));
-    if (QFile::exists(installed + QLatin1String("/samples.json")))
-        return installed;
-    return QStringLiteral(FORKPOINT_SAMPLES);
+    const QString folder = QCoreApplication::applicationDirPath();
+    const QString buildTree = QStringLiteral(FORKPOINT_BUILD_TREE);
+    if (folder == buildTree || folder.startsWith(buildTree + u'/'))
+        return QStringLiteral(FORKPOINT_SAMPLES);
+    return QDir::cleanPath(folder + u'/' + QStringLiteral(FORKPOINT_INSTALLED_SAMPLES));
 }
 
 } // namespace

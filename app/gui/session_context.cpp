@@ -6,6 +6,7 @@
 
 #include <QDir>
 #include <QFile>
+#include <QLocale>
 
 #include <algorithm>
 
@@ -35,6 +36,61 @@ QString shellWord(const QString &word)
     QString quoted = word;
     quoted.replace(QLatin1String("'"), QLatin1String("'\\''"));
     return u'\'' + quoted + u'\'';
+}
+
+QString option(const char *name, const std::string &value)
+{
+    return u' ' + QLatin1String(name) + u' ' + shellWord(decoded(value));
+}
+
+/// The rule as --rename takes it, with a separator that occurs in neither text.
+std::string ruleText(const RenameRule &rule)
+{
+    std::string separator = "/";
+    for (const char candidate : std::string("/|#,:;!~"))
+        if ((rule.from + rule.to).find(candidate) == std::string::npos) {
+            separator = candidate;
+            break;
+        }
+    return "s" + separator + (rule.atStart ? "^" : "") + rule.from + (rule.atEnd ? "$" : "")
+        + separator + rule.to + separator;
+}
+
+QString pairingWords(const PairingOptions &pairing)
+{
+    QString line;
+    if (pairing.strict)
+        line += QLatin1String(" --pair strict");
+    for (const RenameRule &rule : pairing.renames)
+        line += option("--rename", ruleText(rule));
+    for (const std::string &glob : pairing.include)
+        line += option("--include", glob);
+    for (const std::string &glob : pairing.exclude)
+        line += option("--exclude", glob);
+    if (pairing.scope) {
+        std::string names;
+        for (const StateClass stateClass : *pairing.scope)
+            names += (names.empty() ? "" : ",") + std::string(toString(stateClass));
+        line += option("--scope", names);
+    }
+    if (pairing.tensorsOnly)
+        line += QLatin1String(" --tensors-only");
+    return line;
+}
+
+QString toleranceWords(const Tolerance &tolerance)
+{
+    QString line;
+    const auto add = [&line](const char *name, const QString &value) {
+        line += u' ' + QLatin1String(name) + u' ' + value;
+    };
+    if (tolerance.rtol)
+        add("--rtol", QString::number(*tolerance.rtol, 'g', QLocale::FloatingPointShortest));
+    if (tolerance.atol)
+        add("--atol", QString::number(*tolerance.atol, 'g', QLocale::FloatingPointShortest));
+    if (tolerance.maxUlp)
+        add("--max-ulp", QString::number(*tolerance.maxUlp));
+    return line;
 }
 
 /// Absolute by name alone: asks nothing of the file system the path lies in.
@@ -192,12 +248,11 @@ QString SessionContext::commandLine() const
         + shellWord(m_sides[1].path);
     if (m_step && m_comparison && m_step != m_comparison->shownStep)
         line += QLatin1String(" --step ") + QString::number(*m_step);
-    if (m_options.pairing.strict)
-        line += QLatin1String(" --pair strict");
-    if (m_options.pairing.tensorsOnly)
-        line += QLatin1String(" --tensors-only");
+    line += pairingWords(m_options.pairing) + toleranceWords(m_options.tolerance);
     if (m_options.strictValues)
         line += QLatin1String(" --strict-values");
+    if (m_options.verdictOnly)
+        line += QLatin1String(" --verdict-only");
     if (m_options.full)
         line += QLatin1String(" --full");
     return line;

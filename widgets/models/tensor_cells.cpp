@@ -110,6 +110,8 @@ QString toolTip(const TensorRow &row, TensorColumn column)
         text += u'\n' + groupedText(row.stats->differentElements) + tr(" of ")
             + groupedText(row.stats->elements) + tr(" elements");
     }
+    if (row.stats && row.dtypeA.isFloating() && row.stats->maxUlp > 0)
+        text += tr("\nmax ULP ") + groupedText(std::uint64_t(row.stats->maxUlp));
     if (row.stats && column == TensorColumn::MaxAbs)
         text += u'\n' + QString::number(maxAbsOf(row).value_or(0.0), 'g', 17);
     return plainToolTip(text);

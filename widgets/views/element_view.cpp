@@ -25,6 +25,9 @@ namespace {
 
 enum Column { IndexColumn, AColumn, BColumn, DifferenceColumn, UlpColumn, BitsColumn, Columns };
 
+/// Of A, B, the difference and the ULP, before any row is known.
+constexpr std::array<int, 5> LeastCharacters{0, 10, 10, 10, 5};
+
 constexpr int Margin = 6;
 constexpr int ScrollRange = 1 << 30; ///< of a scroll bar that stands for 64-bit rows
 
@@ -46,15 +49,6 @@ int digitsOf(const Shape &shape, Index elements)
     for (Index dim : shape.dims)
         digits += int(QString::number(dim).size()) + 2;
     return digits;
-}
-
-int valueCharacters(const DType &dtype)
-{
-    if (dtype.kind == ElementKind::Complex)
-        return dtype.bits > 64 ? 48 : 32;
-    if (dtype.kind == ElementKind::Float)
-        return dtype.bits > 32 ? 24 : 14;
-    return dtype.bits > 32 ? 21 : 12;
 }
 
 QFont bitsFont(const QFont &base)
@@ -123,6 +117,7 @@ void ElementView::restart()
         m_shape = row ? row->shapeA : forkpoint::Shape();
         m_elements = readable ? row->elements : 0;
         m_pages.clear();
+        m_widest = LeastCharacters;
         m_end.reset();
         m_error.clear();
         m_failedCount = 0;
@@ -223,6 +218,7 @@ void ElementView::receive(quint64 id, const std::shared_ptr<const ElementPage> &
         m_pages[(m_pendingOffset + begin) / PageRows] = {rows.begin() + std::ptrdiff_t(begin),
                                                          rows.begin() + std::ptrdiff_t(end)};
     }
+    measure(rows);
     if (m_order != ElementOrder::ByIndex && page->complete)
         m_end = m_pendingOffset + rows.size();
     else if (m_order != ElementOrder::ByIndex && page->differentElements > 0)
@@ -232,6 +228,18 @@ void ElementView::receive(quint64 id, const std::shared_ptr<const ElementPage> &
     if (!rows.empty() || m_end)
         fetchVisible();
     viewport()->update();
+}
+
+/// Columns only ever grow while one tensor is shown: nothing is clipped, and nothing flickers.
+void ElementView::measure(const std::vector<ElementRow> &rows)
+{
+    for (const ElementRow &row : rows) {
+        const QStringList cells = texts(row);
+        for (int column = AColumn; column <= UlpColumn; ++column) {
+            int &widest = m_widest[std::size_t(column)];
+            widest = std::max(widest, int(cells[column].size()));
+        }
+    }
 }
 
 void ElementView::fail(quint64 id, const QString &error)
@@ -509,12 +517,10 @@ std::vector<int> ElementView::columnWidths() const
 {
     const int character = QFontMetrics(monospaced(font())).horizontalAdvance(u'0');
     const int small = QFontMetrics(bitsFont(font())).horizontalAdvance(u'0');
-    const int value = valueCharacters(m_dtype) * character + 2 * Margin;
     std::vector<int> widths(Columns);
     widths[IndexColumn] = std::max(6, digitsOf(m_shape, m_elements)) * character + Margin;
-    widths[AColumn] = widths[BColumn] = value;
-    widths[DifferenceColumn] = 11 * character + 2 * Margin;
-    widths[UlpColumn] = 6 * character + 2 * Margin;
+    for (int column = AColumn; column <= UlpColumn; ++column)
+        widths[std::size_t(column)] = m_widest[std::size_t(column)] * character + 2 * Margin;
     widths[BitsColumn] = int(m_dtype.bits + 4) * small + 2 * Margin;
     return widths;
 }

@@ -5,6 +5,7 @@
 
 #include <QAbstractScrollArea>
 
+#include <array>
 #include <map>
 #include <vector>
 
@@ -63,6 +64,7 @@ private:
     void fetchVisible();
     void request(std::uint64_t offset, std::uint64_t count);
     void receive(quint64 id, const std::shared_ptr<const ElementPage> &page);
+    void measure(const std::vector<ElementRow> &rows);
     void fail(quint64 id, const QString &error);
     void jump(bool backward);
     void land(quint64 id, std::optional<Index> index);
@@ -95,6 +97,7 @@ private:
     std::optional<Index> m_differing;
 
     std::map<std::uint64_t, std::vector<ElementRow>> m_pages; ///< by page number
+    std::array<int, 5> m_widest{}; ///< characters of each column up to the ULP
     std::uint64_t m_nextId = 1;
     std::uint64_t m_pendingId = 0, m_pendingOffset = 0, m_pendingCount = 0;
     std::uint64_t m_jumpId = 0, m_copyId = 0;

@@ -13,6 +13,8 @@
 #include <QStackedWidget>
 #include <QTreeView>
 
+#include <array>
+
 namespace forkpoint {
 
 FindingsDock::FindingsDock(ViewContext *context, QWidget *parent)
@@ -23,7 +25,7 @@ FindingsDock::FindingsDock(ViewContext *context, QWidget *parent)
     setObjectName(QStringLiteral("findingsDock"));
     m_stack = new QStackedWidget(this);
     m_view = makeTable(m_model, tr("Findings"), m_stack);
-    setColumnWidths(m_view, {2, 14, 0, 40});
+    setColumnWidths(m_view, std::array{2, 14, 0, 40});
     m_empty = new QLabel(tr("No findings."), m_stack);
     m_empty->setAlignment(Qt::AlignCenter);
     m_empty->setForegroundRole(QPalette::PlaceholderText);

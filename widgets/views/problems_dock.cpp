@@ -12,6 +12,8 @@
 #include <QStackedWidget>
 #include <QTreeView>
 
+#include <array>
+
 namespace forkpoint {
 
 ProblemsDock::ProblemsDock(ViewContext *context, QWidget *parent)
@@ -22,7 +24,7 @@ ProblemsDock::ProblemsDock(ViewContext *context, QWidget *parent)
     setObjectName(QStringLiteral("problemsDock"));
     m_stack = new QStackedWidget(this);
     m_view = makeTable(m_model, tr("Problems"), m_stack);
-    setColumnWidths(m_view, {2, 28, 24, 0});
+    setColumnWidths(m_view, std::array{2, 28, 24, 0});
     m_empty = new QLabel(tr("No problems: everything that was listed could be read."), m_stack);
     m_empty->setAlignment(Qt::AlignCenter);
     m_empty->setForegroundRole(QPalette::PlaceholderText);

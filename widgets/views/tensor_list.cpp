@@ -25,9 +25,12 @@
 #include <QScrollBar>
 #include <QStackedWidget>
 #include <QTabBar>
+#include <QTimer>
 #include <QToolButton>
 #include <QTreeView>
 #include <QVBoxLayout>
+
+#include <array>
 
 namespace forkpoint {
 
@@ -35,6 +38,13 @@ namespace {
 
 /// Trees up to this many rows are shown open.
 constexpr std::size_t OpenTreeRows = 300;
+/// Characters of a name that stay legible before any other column is shown.
+constexpr int NameCharacters = 24;
+/// Widths of the columns of tensors in characters; the name's is what is left.
+constexpr int TensorWidths[int(TensorColumn::Count)] = {2, 0, 9, 8, 8, 17, 8, 9};
+/// Who gives way to names first, while there is little room.
+constexpr TensorColumn GivingWay[] = {TensorColumn::Class, TensorColumn::DType,
+                                      TensorColumn::MaxUlp, TensorColumn::Shape};
 
 QString stepText(const ViewContext *context)
 {
@@ -66,9 +76,9 @@ TensorList::TensorList(ViewContext *context, QWidget *parent)
     m_tableView->setObjectName(QStringLiteral("tensorTable"));
     m_treeView->setObjectName(QStringLiteral("moduleTree"));
     m_valueView->setObjectName(QStringLiteral("valueTable"));
-    setColumnWidths(m_tableView, {2, 0, 9, 8, 8, 17, 8, 9});
-    setColumnWidths(m_treeView, {2, 0, 9, 8, 8, 17, 8, 9});
-    setColumnWidths(m_valueView, {2, 0, 19, 19, 10});
+    setColumnWidths(m_tableView, TensorWidths);
+    setColumnWidths(m_treeView, TensorWidths);
+    setColumnWidths(m_valueView, std::array{2, 0, 19, 19, 10});
     m_treeView->setSortingEnabled(false);
     m_placeholder = new QLabel(m_stack);
     m_placeholder->setTextFormat(Qt::PlainText);
@@ -302,13 +312,27 @@ void TensorList::selectFromContext()
         index = m_tree->indexOf(*row);
     else if (const int position = m_table->rowOf(*row); position >= 0)
         index = m_table->index(position, int(TensorColumn::Name));
-    if (!index.isValid()
-        || view->currentIndex().data(RowRole) == index.data(RowRole)) // already there
+    if (!index.isValid())
         return;
-    m_selecting = true;
-    view->setCurrentIndex(index);
-    view->scrollTo(index);
-    m_selecting = false;
+    const bool already = view->currentIndex().data(RowRole) == index.data(RowRole);
+    if (!already) {
+        m_selecting = true;
+        view->setCurrentIndex(index);
+        m_selecting = false;
+    }
+    if (!already || !view->isVisible())
+        showSelection();
+}
+
+/// Brings the selected row into view once the layout has settled: before, the view may still have
+/// the height of a page that was never shown.
+void TensorList::showSelection()
+{
+    QTimer::singleShot(0, this, [this] {
+        QTreeView *view = currentView();
+        if (page() == Page::Tensors && view->currentIndex().isValid())
+            view->scrollTo(view->currentIndex());
+    });
 }
 
 void TensorList::showPage(Page shown)
@@ -390,18 +414,32 @@ void TensorList::paintEvent(QPaintEvent *)
     paintCard(this);
 }
 
-/// Type and class give way to names while there is little room; the header's menu brings them back.
 void TensorList::resizeEvent(QResizeEvent *event)
 {
     QWidget::resizeEvent(event);
-    const int needed = 115 * fontMetrics().averageCharWidth();
-    const bool wide = width() >= needed;
-    if (event->oldSize().isValid() && wide == (event->oldSize().width() >= needed))
-        return;
-    for (QTreeView *view : {m_tableView, m_treeView}) {
-        view->setColumnHidden(int(TensorColumn::DType), !wide);
-        view->setColumnHidden(int(TensorColumn::Class), !wide);
-    }
+    makeRoomForNames();
+    const QRect selected = currentView()->visualRect(currentView()->currentIndex());
+    if (currentView()->viewport()->rect().intersects(selected))
+        showSelection(); // a lower list must not lose it
+}
+
+/// Columns give way to names while there is little room: their facts are in the tool tip, and the
+/// header's menu brings them back.
+void TensorList::makeRoomForNames()
+{
+    int needed = columnWidth(m_tableView, NameCharacters)
+        + m_tableView->style()->pixelMetric(QStyle::PM_ScrollBarExtent);
+    for (int characters : TensorWidths)
+        needed += characters > 0 ? columnWidth(m_tableView, characters) : 0;
+    std::size_t hidden = 0;
+    while (hidden < std::size(GivingWay) && needed > width())
+        needed -= columnWidth(m_tableView, TensorWidths[int(GivingWay[hidden++])]);
+    if (hidden == m_columnsHidden)
+        return; // what the user shows and hides meanwhile stays
+    m_columnsHidden = hidden;
+    for (QTreeView *view : {m_tableView, m_treeView})
+        for (std::size_t i = 0; i < std::size(GivingWay); ++i)
+            view->setColumnHidden(int(GivingWay[i]), i < hidden);
 }
 
 void TensorList::keyPressEvent(QKeyEvent *event)

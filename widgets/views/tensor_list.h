@@ -58,6 +58,8 @@ private:
     void updatePlaceholder();
     void setTree(bool tree);
     void selectFromContext();
+    void showSelection();
+    void makeRoomForNames();
     void selectFromView(const QModelIndex &current);
     void copySelection();
     void showMenu(const QPoint &position);
@@ -77,6 +79,7 @@ private:
     QStackedWidget *m_stack;
     QTreeView *m_tableView, *m_treeView, *m_valueView;
     QLabel *m_placeholder;
+    std::size_t m_columnsHidden = 0; ///< of those that give way to names
     bool m_recipeOnly = false;
     bool m_selecting = false;
 };

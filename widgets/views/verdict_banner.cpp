@@ -95,7 +95,7 @@ QString coverageText(const RunComparison &comparison)
 void addVerdict(Segments &segments, const RunComparison &comparison, const Theme &theme)
 {
     const Verdict &verdict = comparison.verdict;
-    // The sentence says the outcome first and its proof in brackets last.
+    // The sentence ends with its proof in brackets: that is the last line of the banner.
     const QString whole = sentence(verdict.sentence);
     const qsizetype proof = whole.endsWith(QLatin1String(").")) ? whole.lastIndexOf(u'(') : -1;
     QString statement = proof > 0 ? QString(whole.left(proof).trimmed() + u'.') : whole;
@@ -103,8 +103,6 @@ void addVerdict(Segments &segments, const RunComparison &comparison, const Theme
         statement = describe(verdict.outcome) + QStringLiteral(": ") + statement;
     segments.push_back({sign(verdict.outcome) + u' ', theme.color(verdict.outcome), true});
     segments.push_back({statement, theme.text, true});
-    if (proof > 0)
-        segments.push_back({u' ' + whole.mid(proof), theme.muted});
     const QString reason = sentence(verdict.reason);
     if (!reason.isEmpty() && !displayText(verdict.sentence).contains(displayText(verdict.reason)))
         segments.push_back({u' ' + reason, theme.text});

@@ -59,16 +59,20 @@ QTreeView *makeTable(QAbstractItemModel *model, const QString &accessibleName, Q
     return view;
 }
 
-void setColumnWidths(QTreeView *view, std::initializer_list<int> characters)
+int columnWidth(const QTreeView *view, int characters)
 {
     constexpr int Padding = 12;
-    const int character = view->fontMetrics().averageCharWidth() + 1;
+    return characters * (view->fontMetrics().averageCharWidth() + 1) + Padding;
+}
+
+void setColumnWidths(QTreeView *view, std::span<const int> characters)
+{
     int column = 0;
     for (int count : characters) {
         if (count == 0)
             view->header()->setSectionResizeMode(column, QHeaderView::Stretch);
         else
-            view->setColumnWidth(column, count * character + Padding);
+            view->setColumnWidth(column, columnWidth(view, count));
         ++column;
     }
 }

@@ -5,6 +5,8 @@
 
 class QAbstractItemModel;
 class QKeySequence;
+#include <span>
+
 class QTreeView;
 class QWidget;
 class QAction;
@@ -16,7 +18,9 @@ namespace forkpoint {
 QTreeView *makeTable(QAbstractItemModel *model, const QString &accessibleName, QWidget *parent);
 
 /// Widths from the font: one number of characters a column, 0 for the one that stretches.
-void setColumnWidths(QTreeView *view, std::initializer_list<int> characters);
+void setColumnWidths(QTreeView *view, std::span<const int> characters);
+/// Pixels of a column that holds so many characters.
+int columnWidth(const QTreeView *view, int characters);
 
 /// The selected rows as lines of tab-separated cells, in the order of the view.
 QString selectionAsText(const QTreeView *view);

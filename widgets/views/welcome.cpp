@@ -53,6 +53,26 @@ QToolButton *makeButton(QString text)
     return button;
 }
 
+/// What one side alone says of itself, and what it still waits for.
+QString missingText(const SideState &side, const QString &name, const QString &other)
+{
+    const QString path = displayText(side.path);
+    switch (side.phase) {
+    case SideState::Phase::Opening:
+        return Welcome::tr("%1 is being opened. Choose %2 to compare it with.").arg(name, other);
+    case SideState::Phase::Failed:
+        return Welcome::tr("%1 could not be opened; choose it again. %2 is still missing.")
+            .arg(name, other);
+    case SideState::Phase::Open: break;
+    case SideState::Phase::Empty: return {};
+    }
+    const QString steps = side.steps.size() > 1
+        ? Welcome::tr(", %1").arg(countedText(side.steps.size(), "step", "steps"))
+        : QString();
+    return Welcome::tr("%1 is open: %2%3. %4 is still missing: choose what to compare it with.")
+        .arg(name, path, steps, other);
+}
+
 } // namespace
 
 Welcome::Welcome(ViewContext *context, QWidget *parent) : QWidget(parent), m_context(context)
@@ -80,7 +100,9 @@ Welcome::Welcome(ViewContext *context, QWidget *parent) : QWidget(parent), m_con
                 [this, side](const QString &path) { m_context->openSide(side, path); });
     }
     outer->addLayout(targets);
-    outer->addSpacing(8);
+    m_missing = note({});
+    m_missing->setForegroundRole(QPalette::WindowText);
+    outer->addWidget(m_missing);
     auto *columns = new QHBoxLayout;
     columns->setSpacing(32);
     auto *samples = new QVBoxLayout, *recent = new QVBoxLayout;
@@ -118,6 +140,11 @@ void Welcome::refreshSides()
 {
     for (Side side : {Side::A, Side::B})
         m_targets[int(side)]->setState(m_context->side(side));
+    const SideState a = m_context->side(Side::A), b = m_context->side(Side::B);
+    const bool onlyA = a.phase != SideState::Phase::Empty && b.phase == SideState::Phase::Empty;
+    const bool onlyB = b.phase != SideState::Phase::Empty && a.phase == SideState::Phase::Empty;
+    m_missing->setVisible(onlyA || onlyB);
+    m_missing->setText(onlyA ? missingText(a, tr("A"), tr("B")) : missingText(b, tr("B"), tr("A")));
 }
 
 void Welcome::fillRecent()

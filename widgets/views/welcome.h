@@ -5,6 +5,7 @@
 
 #include <QWidget>
 
+class QLabel;
 class QVBoxLayout;
 
 namespace forkpoint {
@@ -35,6 +36,7 @@ private:
 
     ViewContext *m_context;
     DropTarget *m_targets[2];
+    QLabel *m_missing; ///< which side a comparison still waits for
     QVBoxLayout *m_recent, *m_samples;
 };
 
