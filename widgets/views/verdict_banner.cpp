@@ -109,7 +109,10 @@ void addVerdict(Segments &segments, const RunComparison &comparison, const Theme
     if (comparison.firstDivergence) {
         const FirstDivergence &first = *comparison.firstDivergence;
         segments.push_back({QStringLiteral("\n")});
-        segments.push_back({sentence(first.sentence), theme.text});
+        QString text = sentence(first.sentence);
+        if (first.sentence.starts_with(first.name)) // a name keeps its case
+            text.replace(0, 1, displayText(first.sentence).left(1));
+        segments.push_back({text, theme.text});
         if (first.step) {
             segments.push_back({QStringLiteral(" ")});
             segments.push_back({VerdictBanner::tr("Show step %1").arg(*first.step), theme.muted,

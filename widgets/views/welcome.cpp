@@ -36,7 +36,9 @@ QLabel *note(const QString &text)
     auto *label = new QLabel(text);
     label->setTextFormat(Qt::PlainText);
     label->setWordWrap(true);
-    label->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
+    QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Maximum);
+    policy.setHeightForWidth(true);
+    label->setSizePolicy(policy);
     label->setForegroundRole(QPalette::PlaceholderText);
     return label;
 }
