@@ -38,6 +38,19 @@ std::string classTable(const CheckpointComparison &comparison)
     return text;
 }
 
+std::string_view stepSign(StepStatus status)
+{
+    switch (status) {
+    case StepStatus::Identical: return "=";
+    case StepStatus::Different: return "!=";
+    case StepStatus::OnlyInA: return " only in A";
+    case StepStatus::OnlyInB: return " only in B";
+    case StepStatus::Undecided:
+    case StepStatus::Pending: break;
+    }
+    return "?";
+}
+
 std::string stepsLine(const std::vector<StepMark> &steps)
 {
     if (steps.empty())
@@ -47,15 +60,9 @@ std::string stepsLine(const std::vector<StepMark> &steps)
     for (const StepMark &mark : steps) {
         if (++shown > 4 * ShownRows)
             return text + " ... (" + grouped(steps.size()) + " in all)\n";
-        std::string sign = "?";
-        switch (mark.status) {
-        case StepStatus::Identical: sign = "="; break;
-        case StepStatus::Different: sign = "!="; break;
-        case StepStatus::OnlyInA: sign = " only in A"; break;
-        case StepStatus::OnlyInB: sign = " only in B"; break;
-        default: break;
-        }
-        text += (shown > 1 ? ", " : " ") + std::to_string(mark.step) + sign;
+        text += shown > 1 ? ", " : " ";
+        text += std::to_string(mark.step);
+        text += stepSign(mark.status);
     }
     return text + "\n";
 }
