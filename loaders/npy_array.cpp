@@ -79,7 +79,7 @@ Result<NpyHeader> parseHeader(const HeaderText &header)
     const PythonLiteral *const descr = root.find("descr");
     const PythonLiteral *const order = root.find("fortran_order");
     const PythonLiteral *const shape = root.find("shape");
-    if (descr == nullptr || order == nullptr || shape == nullptr || root.members.size() != 3)
+    if (descr == nullptr || order == nullptr || shape == nullptr || root.keys.size() != 3)
         return bad("must be a dictionary of descr, fortran_order and shape");
     if (order->kind != PythonLiteral::Kind::Bool)
         return bad("fortran_order must be True or False, is " + order->toString().substr(0, 100));

@@ -117,7 +117,8 @@ private:
             if (!accept(':'))
                 return bad("must be ':'");
             FP_TRY(PythonLiteral value, parseValue(depth - 1));
-            result.members.emplace_back(std::move(key.text), std::move(value));
+            result.keys.push_back(std::move(key.text));
+            result.items.push_back(std::move(value));
             comma = accept(',');
         }
         return result;
@@ -207,9 +208,9 @@ Result<PythonLiteral> parsePythonLiteral(std::string_view text, std::size_t dept
 
 const PythonLiteral *PythonLiteral::find(std::string_view key) const
 {
-    for (const auto &[name, value] : members) {
-        if (name == key)
-            return &value;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        if (keys[i] == key)
+            return &items[i];
     }
     return nullptr;
 }
@@ -224,10 +225,12 @@ std::string PythonLiteral::toString() const
     default: break;
     }
     std::string result;
-    for (const PythonLiteral &item : items)
-        result += (result.empty() ? "" : ", ") + item.toString();
-    for (const auto &[name, value] : members)
-        result += (result.empty() ? "" : ", ") + inQuotes(name) + ": " + value.toString();
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        result += i > 0 ? ", " : "";
+        if (kind == Kind::Dictionary)
+            result += inQuotes(keys[i]) + ": ";
+        result += items[i].toString();
+    }
     if (kind == Kind::Tuple)
         return "(" + result + (items.size() == 1 ? ",)" : ")");
     return kind == Kind::List ? "[" + result + "]" : "{" + result + "}";

@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace forkpoint {
@@ -21,8 +20,8 @@ struct PythonLiteral
     bool boolean = false;
     std::int64_t integer = 0;
     std::string text;
-    std::vector<PythonLiteral> items;                           ///< of a tuple or list
-    std::vector<std::pair<std::string, PythonLiteral>> members; ///< of a dictionary, text keys
+    std::vector<PythonLiteral> items; ///< of a tuple or list; the values of a dictionary
+    std::vector<std::string> keys;    ///< of a dictionary, as many as items
 
     bool isSequence() const { return kind == Kind::Tuple || kind == Kind::List; }
     const PythonLiteral *find(std::string_view key) const;
