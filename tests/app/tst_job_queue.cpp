@@ -166,12 +166,22 @@ void TestJobQueue::interactiveWaitsOneBatch()
         return ++n < 4 ? Batch::More : Batch::Done;
     }));
     gate.waitUntilReached();
-    f.add(f.job("click", done, Lane::Interactive));
+    f.add(f.job(
+        "click",
+        [&f](JobControl &) -> Result<Batch> {
+            f.log.add("click runs");
+            return Batch::Done;
+        },
+        Lane::Interactive));
     f.onLoop([&] { gate.open(); });
     QTRY_VERIFY(f.log.contains("long finished"));
-    QCOMPARE(f.log.lines(),
-             QStringList(
-                 {"batch 0", "batch 1", "click finished", "batch 2", "batch 3", "long finished"}));
+    QVERIFY(f.log.contains("click finished"));
+    // The order of batches is the queue's; when an end is told beside them is the loop's affair.
+    QStringList batches = f.log.lines();
+    batches.removeAll("click finished");
+    QCOMPARE(
+        batches,
+        QStringList({"batch 0", "batch 1", "click runs", "batch 2", "batch 3", "long finished"}));
 }
 
 void TestJobQueue::lanesTakeTurns()
