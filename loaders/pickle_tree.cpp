@@ -2,10 +2,10 @@
 #include "loaders/pickle_tree.h"
 
 #include "loaders/limits.h"
-#include "loaders/running_digest.h"
 #include "loaders/pickle_numpy.h"
 #include "loaders/pickle_print.h"
 #include "loaders/pickle_vm.h"
+#include "loaders/running_digest.h"
 #include "loaders/torch_container.h"
 #include "loaders/torch_rebuild.h"
 
