@@ -23,14 +23,14 @@ std::string classTable(const CheckpointComparison &comparison)
 {
     if (comparison.byClass.empty())
         return {};
-    std::string text = padded("class", 13) + padded("outcome", 18) + padded("identical", 11)
+    std::string text = padded("class", 13) + padded("outcome", 22) + padded("identical", 11)
         + padded("different", 11) + padded("only A", 8) + padded("only B", 8) + "not compared\n";
     for (const auto &[stateClass, summary] : comparison.byClass) {
         const StatusCounts &counts = summary.counts;
         std::string outcome(toString(summary.outcome));
         if (isContext(stateClass))
             outcome += " (context)";
-        text += padded(std::string(toString(stateClass)), 13) + padded(outcome, 18)
+        text += padded(std::string(toString(stateClass)), 13) + padded(outcome, 22)
             + padded(grouped(counts.identical), 11) + padded(grouped(counts.different), 11)
             + padded(grouped(counts.onlyInA), 8) + padded(grouped(counts.onlyInB), 8)
             + grouped(counts.notCompared) + "\n";
