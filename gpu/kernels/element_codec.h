@@ -126,12 +126,12 @@ FP_HD std::uint64_t ulpDistance(const Format &format, std::uint64_t a, std::uint
     return distance(orderOf(format, a), orderOf(format, b));
 }
 
-/// k with 2^k <= value < 2^(k+1), of a positive double; 1024 of infinity.
+/// k with 2^k <= value < 2^(k+1), of a positive double; 1024 of infinity, -1074 of zero.
 FP_HD int powerOf(double value)
 {
     const std::uint64_t bits = bitsFromDouble(value);
     const int exponent = static_cast<int>(bits >> 52);
-    return exponent != 0 ? exponent - 1023 : highestBit(bits) - 1074;
+    return exponent != 0 ? exponent - 1023 : highestBit(bits | 1) - 1074;
 }
 
 /// Two's complement of `width` bits.

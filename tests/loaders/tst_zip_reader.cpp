@@ -255,7 +255,7 @@ private slots:
         QByteArray record("PK\x06\x06", 4);
         const auto number = [&record](quint64 value, int bytes) {
             for (int i = 0; i < bytes; ++i)
-                record += char(value >> (8 * i));
+                record += i < 8 ? char(value >> (8 * i)) : char(0);
         };
         number(44, 8);
         number(0, 12);
