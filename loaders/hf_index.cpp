@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/hf_index.h"
 
+#include "loaders/json.h"
 #include "loaders/limits.h"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <set>
@@ -13,117 +12,55 @@ namespace forkpoint {
 
 namespace {
 
-using Json = nlohmann::json;
-
-/// Streams the document past; keeps weight_map and metadata.total_size only.
-class IndexCollector final : public nlohmann::json_sax<Json>
-{
-public:
-    explicit IndexCollector(std::string file) : m_file(std::move(file)) {}
-
-    std::map<std::string, std::string> weightMap;
-    std::optional<std::uint64_t> totalSize;
-    std::vector<std::string> repeated;
-    bool hasWeightMap = false;
-    std::optional<Error> error;
-
-    bool null() override { return scalar("null"); }
-    bool boolean(bool) override { return scalar("a boolean"); }
-    bool number_integer(number_integer_t) override { return scalar("a number"); }
-    bool number_unsigned(number_unsigned_t value) override
-    {
-        if (m_depth == 2 && m_section == "metadata" && m_key == "total_size")
-            totalSize = value;
-        return scalar("a number");
-    }
-    bool number_float(number_float_t value, const string_t &) override
-    {
-        // Some writers sum in floats: 4096.0.
-        if (m_depth == 2 && m_section == "metadata" && m_key == "total_size" && value >= 0
-            && value < 9007199254740992.0)
-            totalSize = std::uint64_t(value);
-        return scalar("a number");
-    }
-    bool string(string_t &text) override
-    {
-        if (m_depth != 2 || m_section != "weight_map")
-            return scalar("a string");
-        const auto [at, isNew] = weightMap.try_emplace(m_key, text);
-        if (!isNew && at->second != text)
-            repeated.push_back(m_key);
-        at->second = std::move(text); // json.load keeps the last
-        return true;
-    }
-    bool binary(binary_t &) override { return false; }
-    bool start_object(std::size_t) override
-    {
-        if (m_depth == 0)
-            m_isObject = true;
-        if (m_depth == 1 && m_section == "weight_map")
-            hasWeightMap = true;
-        return nest("an object");
-    }
-    bool start_array(std::size_t) override { return nest("a list"); }
-    bool end_object() override { return unnest(); }
-    bool end_array() override { return unnest(); }
-    bool key(string_t &text) override
-    {
-        (m_depth == 1 ? m_section : m_key) = std::move(text);
-        return true;
-    }
-    bool parse_error(std::size_t position, const std::string &, const Json::exception &) override
-    {
-        return fail(ErrorCode::Malformed, "byte " + std::to_string(position), "is not JSON");
-    }
-
-private:
-    bool fail(ErrorCode code, std::string place, std::string text)
-    {
-        error = Error{code, m_file, std::move(place), std::move(text)};
-        return false;
-    }
-
-    /// Whatever is no object where weight_map is due, and no string where a shard's name is due.
-    bool scalar(std::string_view what)
-    {
-        if (m_depth == 0)
-            return fail(ErrorCode::Malformed, {}, "must be a JSON object, is " + std::string(what));
-        if (m_depth == 1 && m_section == "weight_map")
-            return fail(ErrorCode::Malformed, "weight_map",
-                        "must be an object of shard names by tensor name, is " + std::string(what));
-        if (m_depth == 2 && m_section == "weight_map")
-            return fail(ErrorCode::Malformed, "weight_map '" + m_key + "'",
-                        "must be the name of a shard, is " + std::string(what));
-        return true;
-    }
-    bool nest(std::string_view what)
-    {
-        const bool legal = m_depth == 0 ? m_isObject
-            : m_depth == 1              ? m_section != "weight_map" || hasWeightMap
-                                        : m_depth > 2 || m_section != "weight_map";
-        if (!legal)
-            return scalar(what);
-        if (++m_depth > limits::JsonDepth)
-            return fail(ErrorCode::Limit, {},
-                        "is nested deeper than " + std::to_string(limits::JsonDepth) + " levels");
-        return true;
-    }
-    bool unnest()
-    {
-        --m_depth;
-        return true;
-    }
-
-    std::string m_file;
-    std::size_t m_depth = 0;
-    bool m_isObject = false;
-    std::string m_section; ///< key at depth 1
-    std::string m_key;     ///< key below
-};
-
-std::string quoted(const std::string &name)
+std::string inQuotes(const std::string &name)
 {
     return "'" + escapeInvalidUtf8(name) + "'";
+}
+
+Error malformed(const ByteSource &source, std::string place, std::string text)
+{
+    return {ErrorCode::Malformed, source.name(), std::move(place), std::move(text)};
+}
+
+/// Shards by tensor name; a name that comes twice is told, and its last shard counts, as it does
+/// for json.load.
+Result<std::map<std::string, std::string>>
+readWeightMap(const JsonValue &map, const ByteSource &source, Diagnostics &diagnostics)
+{
+    if (!map.isObject()) {
+        return malformed(source, "weight_map",
+                         "must be an object of shard names by tensor name, is "
+                             + std::string(map.kindName()));
+    }
+    std::map<std::string, std::string> shardOf;
+    for (const JsonValue &member : map.children()) {
+        std::string tensor(member.key());
+        if (member.kind() != JsonValue::Kind::Text) {
+            return malformed(source, "weight_map " + inQuotes(tensor),
+                             "must be the name of a shard, is " + std::string(member.kindName()));
+        }
+        std::string shard(member.text().value_or(""));
+        const auto [at, isNew] = shardOf.try_emplace(std::move(tensor), shard);
+        if (isNew || at->second == shard)
+            continue;
+        at->second = std::move(shard);
+        diagnostics.push_back({Severity::Warning, "repeated-name", source.name(),
+                               "weight_map " + inQuotes(at->first),
+                               "is named twice with different shards; the last counts"});
+    }
+    return shardOf;
+}
+
+std::optional<std::uint64_t> totalSize(const JsonValue &metadata)
+{
+    const auto size = metadata.find("total_size");
+    if (!size)
+        return std::nullopt;
+    // Some writers sum in floats: 4096.0.
+    const double real = size->real().value_or(-1);
+    if (real >= 0 && real < 9007199254740992.0)
+        return std::uint64_t(real);
+    return size->unsignedInteger();
 }
 
 /// One shard's part of the work.
@@ -182,7 +119,7 @@ private:
         if (m_stop.stop_requested())
             return Error{ErrorCode::Cancelled, m_prefix + shard, {}, "cancelled"};
         if (const auto why = whyNoShardName(shard))
-            return Error{ErrorCode::Refused, m_indexName, "shard " + quoted(shard), *why};
+            return Error{ErrorCode::Refused, m_indexName, "shard " + inQuotes(shard), *why};
         FP_TRY(auto source, FileSource::openBeneath(m_directory, shard, m_prefix + shard));
         return loadFile(std::move(source), m_options, m_stop);
     }
@@ -192,7 +129,7 @@ private:
                         const Error &why)
     {
         Diagnostic diagnostic = toDiagnostic(why, Severity::Error);
-        diagnostic.text += "; not readable: " + quoted(names.front());
+        diagnostic.text += "; not readable: " + inQuotes(names.front());
         if (names.size() > 1)
             diagnostic.text += " and " + std::to_string(names.size() - 1) + " more tensors";
         m_result.builder.addDiagnostic(std::move(diagnostic));
@@ -238,7 +175,7 @@ private:
     {
         if (names.empty())
             return;
-        std::string list = quoted(names.front());
+        std::string list = inQuotes(names.front());
         if (names.size() > 1)
             list += " and " + std::to_string(names.size() - 1) + " more";
         m_result.builder.addDiagnostic({Severity::Warning,
@@ -309,29 +246,28 @@ bool isHfIndex(const ByteSource &source)
 Result<HfIndex> readHfIndex(const ByteSource &source)
 {
     FP_TRY(const auto bytes, readAll(source, 0, source.size(), limits::JsonBytes));
-    IndexCollector collector(source.name());
-    const std::string_view text = asText(bytes);
-    if (!Json::sax_parse(text.begin(), text.end(), &collector)) {
-        return collector.error.value_or(
-            Error{ErrorCode::Malformed, source.name(), {}, "is not JSON"});
+    auto document = JsonDocument::parse(asText(bytes), RepeatedKeys::Keep);
+    if (!document.ok())
+        return std::move(document).error().inFile(source.name());
+    const JsonValue root = document->root();
+    if (!root.isObject()) {
+        return malformed(source, {}, "must be a JSON object, is " + std::string(root.kindName()));
     }
-    if (!collector.hasWeightMap)
-        return Error{ErrorCode::Malformed, source.name(), {}, "must have a weight_map"};
-    const std::string own = std::filesystem::path(source.name()).filename().string();
+    const auto map = root.find("weight_map");
+    if (!map)
+        return malformed(source, {}, "must have a weight_map");
     HfIndex index;
-    for (auto &[tensor, shard] : collector.weightMap) {
+    FP_TRY(const auto shardOf, readWeightMap(*map, source, index.diagnostics));
+    const std::string own = std::filesystem::path(source.name()).filename().string();
+    for (const auto &[tensor, shard] : shardOf) {
         if (shard == own) {
-            return Error{ErrorCode::Refused, source.name(), "weight_map " + quoted(tensor),
+            return Error{ErrorCode::Refused, source.name(), "weight_map " + inQuotes(tensor),
                          "must name a shard, names the index itself"};
         }
         index.shards[shard].push_back(tensor);
     }
-    index.totalSize = collector.totalSize;
-    for (const std::string &name : collector.repeated) {
-        index.diagnostics.push_back({Severity::Warning, "repeated-name", source.name(),
-                                     "weight_map " + quoted(name),
-                                     "is named twice with different shards; the last counts"});
-    }
+    if (const auto metadata = root.find("metadata"))
+        index.totalSize = totalSize(*metadata);
     return index;
 }
 

@@ -73,7 +73,12 @@ std::string reasonOf(const char *words)
 class JsonBuilder
 {
 public:
-    explicit JsonBuilder(std::string_view text) : m_text(text), m_reached(text.data()) {}
+    JsonBuilder(std::string_view text, RepeatedKeys repeated)
+        : m_text(text),
+          m_reached(text.data()),
+          m_repeated(repeated)
+    {
+    }
 
     using number_integer_t = std::int64_t;
     using number_unsigned_t = std::uint64_t;
@@ -101,6 +106,8 @@ public:
     bool end_array() { return close(); }
     bool end_object()
     {
+        if (m_repeated == RepeatedKeys::Keep)
+            return close();
         const std::uint32_t object = m_open.back();
         std::vector<std::string_view> keys;
         for (const JsonValue &member : JsonValue(&m_document, object).children())
@@ -189,6 +196,7 @@ private:
 
     std::string_view m_text;
     const char *m_reached;
+    RepeatedKeys m_repeated;
     JsonDocument m_document;
     std::vector<std::uint32_t> m_open;
     std::uint32_t m_keyBegin = 0;
@@ -196,7 +204,7 @@ private:
     std::optional<Error> m_error;
 };
 
-Result<JsonDocument> JsonDocument::parse(std::string_view text)
+Result<JsonDocument> JsonDocument::parse(std::string_view text, RepeatedKeys repeated)
 {
     if (text.size() > limits::JsonBytes) {
         return malformed(0,
@@ -209,7 +217,7 @@ Result<JsonDocument> JsonDocument::parse(std::string_view text)
         return malformed(nul, "must be JSON, has a NUL");
     if (text.starts_with("\xEF\xBB\xBF"))
         return malformed(0, "must be JSON, begins with a byte order mark");
-    return JsonBuilder(text).build();
+    return JsonBuilder(text, repeated).build();
 }
 
 JsonValue::Kind JsonValue::kind() const
@@ -294,11 +302,12 @@ std::size_t JsonValue::childCount() const
 
 std::optional<JsonValue> JsonValue::find(std::string_view key) const
 {
+    std::optional<JsonValue> last;
     for (const JsonValue &member : children()) {
         if (member.key() == key)
-            return member;
+            last = member;
     }
-    return std::nullopt;
+    return last;
 }
 
 } // namespace forkpoint

@@ -44,7 +44,7 @@ public:
     /// Members of an object or elements of an array, in the order of the file.
     std::vector<JsonValue> children() const;
     std::size_t childCount() const;
-    std::optional<JsonValue> find(std::string_view key) const; ///< linear
+    std::optional<JsonValue> find(std::string_view key) const; ///< the last of that key; linear
 
 private:
     friend class JsonBuilder;
@@ -57,14 +57,19 @@ private:
     std::uint32_t m_node;
 };
 
+/// What a key that an object has twice means: an error, or, as for Python's json.load, members to
+/// choose from. children() then has all of them.
+enum class RepeatedKeys : std::uint8_t { Refuse, Keep };
+
 /// A strictly parsed JSON text (RFC 8259): UTF-8 without overlong forms or lone surrogates, no BOM,
-/// no NUL, no comments, nothing behind the value but white space, no key twice in an object, at
-/// most JsonDepth levels. Integers are kept exact. 32 bytes a value, so that the header of 10^6
+/// no NUL, no comments, nothing behind the value but white space, no key twice in an object unless
+/// they are kept, at most JsonDepth levels. Integers are kept exact. 32 bytes a value, so that the header of 10^6
 /// tensors fits. Errors carry the byte.
 class JsonDocument
 {
 public:
-    static Result<JsonDocument> parse(std::string_view text);
+    static Result<JsonDocument> parse(std::string_view text,
+                                      RepeatedKeys repeated = RepeatedKeys::Refuse);
 
     JsonValue root() const { return {this, 0}; }
 

@@ -1,54 +1,52 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/json_values.h"
 
+#include "loaders/json.h"
 #include "loaders/limits.h"
-#include "loaders/running_digest.h"
+#include "loaders/number_fold.h"
 
-#include <nlohmann/json.hpp>
-
-#include <algorithm>
-#include <bit>
-#include <set>
-#include <span>
+#include <limits>
 
 namespace forkpoint {
 
 namespace {
 
-/// An open object or list: where it is, and what it holds so far.
-struct Container
+Value scalarOf(const JsonValue &json)
 {
-    bool isObject = false;
-    std::int64_t count = 0;
-    std::set<std::string> keys;
-    std::size_t firstValue = 0; ///< what it holds begins here in the list of values
-};
-
-/// The fold of a long list of plain numbers (see Value::digest), or nothing where some item of it
-/// is something else.
-std::optional<Value> foldNumbers(std::span<const ValueRef> items)
-{
-    bool allIntegers = true;
-    for (const ValueRef &item : items) {
-        const bool isInteger = std::holds_alternative<std::int64_t>(item.value.data);
-        if (!isInteger && !std::holds_alternative<double>(item.value.data))
-            return std::nullopt;
-        allIntegers = allIntegers && isInteger;
+    switch (json.kind()) {
+    case JsonValue::Kind::Bool: return Value::boolean(json.boolean().value_or(false));
+    case JsonValue::Kind::Unsigned:
+        return Value::unsignedInteger(json.unsignedInteger().value_or(0));
+    case JsonValue::Kind::Negative: return Value::integer(json.negative().value_or(0));
+    case JsonValue::Kind::Digits: return Value::bigInteger(std::string(json.text().value_or("")));
+    case JsonValue::Kind::Real: return Value::real(json.real().value_or(0));
+    case JsonValue::Kind::Text: return Value::text(std::string(json.text().value_or("")));
+    default: return Value::none();
     }
-    std::vector<std::byte> bytes;
-    bytes.reserve(items.size() * 8);
-    for (const ValueRef &item : items) {
-        const auto *integer = std::get_if<std::int64_t>(&item.value.data);
-        const double real = integer ? double(*integer) : std::get<double>(item.value.data);
-        const std::uint64_t bits =
-            allIntegers ? std::uint64_t(*integer) : std::bit_cast<std::uint64_t>(real);
-        for (int shift = 0; shift < 64; shift += 8)
-            bytes.push_back(std::byte(bits >> shift));
-    }
-    return Value{ValueType::Numbers, {}, items.size(), sha256Hex(bytes)};
 }
 
-class ValueCollector final : public nlohmann::json_sax<nlohmann::json>
+/// A long list of plain numbers as one value; nothing where some item is something else.
+std::optional<Value> foldedNumbers(const std::vector<JsonValue> &items)
+{
+    if (items.size() <= limits::FoldedNumbers)
+        return std::nullopt;
+    NumberFold fold;
+    for (const JsonValue &item : items) {
+        const auto positive = item.unsignedInteger();
+        if (const auto real = item.real())
+            fold.addReal(*real);
+        else if (const auto negative = item.negative())
+            fold.addInteger(*negative);
+        else if (positive && *positive <= std::uint64_t(std::numeric_limits<std::int64_t>::max()))
+            fold.addInteger(std::int64_t(*positive));
+        else
+            return std::nullopt;
+    }
+    return fold.value();
+}
+
+/// Walks over a document without recursion.
+class ValueCollector
 {
 public:
     ValueCollector(KeyPath prefix, std::string file)
@@ -57,110 +55,62 @@ public:
     {
     }
 
-    std::vector<ValueRef> values;
-    std::optional<Error> error;
+    Status collect(const JsonValue &root)
+    {
+        FP_CHECK(visit(root));
+        while (!m_open.empty()) {
+            Container &container = m_open.back();
+            if (container.next == container.items.size()) {
+                m_open.pop_back();
+                if (!m_open.empty())
+                    m_path.keys.pop_back();
+                continue;
+            }
+            const std::size_t position = container.next++;
+            const JsonValue item = container.items[position];
+            m_path.keys.push_back(container.isObject ? Key::of(std::string(item.key()))
+                                                     : Key::at(std::int64_t(position)));
+            const std::size_t depth = m_open.size();
+            FP_CHECK(visit(item));
+            if (m_open.size() == depth)
+                m_path.keys.pop_back();
+        }
+        return {};
+    }
 
-    bool null() override { return add(Value::none()); }
-    bool boolean(bool value) override { return add(Value::boolean(value)); }
-    bool number_integer(number_integer_t value) override { return add(Value::integer(value)); }
-    bool number_unsigned(number_unsigned_t value) override
-    {
-        return add(Value::unsignedInteger(value));
-    }
-    bool number_float(number_float_t value, const string_t &text) override
-    {
-        // nlohmann reads integers beyond 64 bits as floats; their digits must not be lost.
-        const bool isInteger = text.find_first_of(".eE") == std::string::npos;
-        return add(isInteger ? Value::bigInteger(text) : Value::real(value));
-    }
-    bool string(string_t &text) override { return add(Value::text(std::move(text))); }
-    bool binary(binary_t &) override { return false; }
-    bool start_object(std::size_t) override { return open(true); }
-    bool start_array(std::size_t) override { return open(false); }
-    bool end_object() override { return close("{}"); }
-    bool end_array() override { return close("[]"); }
-    bool key(string_t &text) override
-    {
-        if (!m_open.back().keys.insert(text).second)
-            return fail(ErrorCode::Malformed, "repeats the key '" + text + "'");
-        m_path.keys.push_back(Key::of(std::move(text)));
-        return true;
-    }
-    bool parse_error(std::size_t position, const std::string &,
-                     const nlohmann::json::exception &) override
-    {
-        error =
-            Error{ErrorCode::Malformed, m_file, "byte " + std::to_string(position), "is not JSON"};
-        return false;
-    }
+    std::vector<ValueRef> values;
 
 private:
-    bool fail(ErrorCode code, std::string text)
+    struct Container
     {
-        error =
-            Error{code, m_file, "'" + escapeInvalidUtf8(m_path.toString()) + "'", std::move(text)};
-        return false;
-    }
+        bool isObject = false;
+        std::vector<JsonValue> items;
+        std::size_t next = 0;
+    };
 
-    /// An item begins: in a list its position is its key, in an object key() has been called.
-    void begin()
+    Status visit(const JsonValue &json)
     {
-        if (m_open.empty())
-            return;
-        Container &parent = m_open.back();
-        if (!parent.isObject)
-            m_path.keys.push_back(Key::at(parent.count));
-        ++parent.count;
-    }
-    void end()
-    {
-        if (!m_open.empty())
-            m_path.keys.pop_back();
-    }
-
-    bool add(Value value)
-    {
-        begin();
-        if (values.size() == limits::TreeItems)
-            return fail(ErrorCode::Limit, "holds more values than may be listed");
-        push(std::move(value));
-        end();
-        return true;
-    }
-
-    void push(Value value)
-    {
-        values.push_back({m_path, {}, StateClass::Unknown, std::move(value), m_file});
-    }
-
-    bool open(bool isObject)
-    {
-        begin();
-        if (m_open.size() == limits::JsonDepth)
-            return fail(ErrorCode::Limit,
-                        "is nested deeper than " + std::to_string(limits::JsonDepth) + " levels");
-        m_open.push_back({isObject, 0, {}, values.size()});
-        return true;
-    }
-
-    bool close(std::string_view empty)
-    {
-        const Container container = std::move(m_open.back());
-        m_open.pop_back();
-        const auto items = std::span<const ValueRef>(values).subspan(container.firstValue);
-        const bool isFlat = std::all_of(items.begin(), items.end(), [this](const ValueRef &item) {
-            return item.path.keys.size() == m_path.keys.size() + 1;
-        });
-        const bool isLong = !container.isObject && items.size() > limits::FoldedNumbers
-            && items.size() == std::size_t(container.count) && isFlat;
-        if (container.count == 0)
-            push(Value::empty(std::string(empty)));
-        else if (auto folded = isLong ? foldNumbers(items) : std::nullopt) {
-            values.resize(container.firstValue);
-            push(std::move(*folded));
+        if (!json.isObject() && !json.isArray())
+            return add(scalarOf(json));
+        if (json.childCount() == 0)
+            return add(Value::empty(json.isObject() ? "{}" : "[]"));
+        std::vector<JsonValue> items = json.children();
+        if (json.isArray()) {
+            if (auto folded = foldedNumbers(items))
+                return add(std::move(*folded));
         }
-        end();
-        return true;
+        m_open.push_back({json.isObject(), std::move(items), 0});
+        return {};
+    }
+
+    Status add(Value value)
+    {
+        if (values.size() == limits::TreeItems) {
+            return Error{ErrorCode::Limit, m_file, "'" + escapeInvalidUtf8(m_path.toString()) + "'",
+                         "holds more values than may be listed"};
+        }
+        values.push_back({m_path, {}, StateClass::Unknown, std::move(value), m_file});
+        return {};
     }
 
     KeyPath m_path;
@@ -173,12 +123,11 @@ private:
 Status addJsonValues(const ByteSource &source, const KeyPath &prefix, CheckpointBuilder &builder)
 {
     FP_TRY(const auto bytes, readAll(source, 0, source.size(), limits::JsonBytes));
-    const std::string_view text = asText(bytes);
+    auto document = JsonDocument::parse(asText(bytes));
+    if (!document.ok())
+        return std::move(document).error().inFile(source.name());
     ValueCollector collector(prefix, source.name());
-    if (!nlohmann::json::sax_parse(text.begin(), text.end(), &collector)) {
-        return collector.error.value_or(
-            Error{ErrorCode::Malformed, source.name(), {}, "is not JSON"});
-    }
+    FP_CHECK(collector.collect(document->root()));
     for (ValueRef &value : collector.values)
         builder.addValue(std::move(value));
     return {};

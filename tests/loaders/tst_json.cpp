@@ -37,6 +37,15 @@ private slots:
         QVERIFY(!parsed->root().find("e").has_value());
     }
 
+    void keepsRepeatedKeysWhereAsked()
+    {
+        const auto parsed =
+            JsonDocument::parse("{\"k\": 1, \"l\": 2, \"k\": 3}", RepeatedKeys::Keep);
+        QVERIFY(parsed.ok());
+        QCOMPARE(parsed->root().childCount(), std::size_t(3));
+        QCOMPARE(*parsed->root().find("k")->unsignedInteger(), std::uint64_t(3));
+    }
+
     void refuses_data()
     {
         QTest::addColumn<QByteArray>("text");

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loaders/number_fold.h"
+
+#include "loaders/running_digest.h"
+
+#include <bit>
+
+namespace forkpoint {
+
+void NumberFold::addReal(double value)
+{
+    m_numbers.push_back({std::bit_cast<std::uint64_t>(value), true});
+    m_anyReal = true;
+}
+
+Value NumberFold::value() const
+{
+    std::vector<std::byte> bytes;
+    bytes.reserve(m_numbers.size() * 8);
+    for (const Number &number : m_numbers) {
+        std::uint64_t bits = number.bits;
+        if (m_anyReal && !number.isReal)
+            bits = std::bit_cast<std::uint64_t>(double(std::int64_t(bits)));
+        for (int shift = 0; shift < 64; shift += 8)
+            bytes.push_back(std::byte(bits >> shift));
+    }
+    return {ValueType::Numbers, {}, m_numbers.size(), sha256Hex(bytes)};
+}
+
+} // namespace forkpoint

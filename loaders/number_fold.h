@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/value.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace forkpoint {
+
+/// Gathers a long list of plain numbers into the one value that stands for it (see Value::digest).
+class NumberFold
+{
+public:
+    void addInteger(std::int64_t value) { m_numbers.push_back({std::uint64_t(value), false}); }
+    void addReal(double value);
+    Value value() const;
+
+private:
+    struct Number
+    {
+        std::uint64_t bits = 0;
+        bool isReal = false;
+    };
+    std::vector<Number> m_numbers;
+    bool m_anyReal = false;
+};
+
+} // namespace forkpoint
