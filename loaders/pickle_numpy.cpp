@@ -2,11 +2,11 @@
 #include "loaders/pickle_numpy.h"
 
 #include "loaders/limits.h"
+#include "loaders/numpy_dtype.h"
 #include "loaders/pickle_print.h"
 #include "loaders/pickle_text.h"
 
 #include <cmath>
-#include <unordered_map>
 
 namespace forkpoint {
 
@@ -22,26 +22,6 @@ constexpr std::uint64_t ItemBytes = 1u << 28;
 Error bad(std::string text)
 {
     return {ErrorCode::Malformed, {}, "numpy array", std::move(text)};
-}
-
-std::optional<std::string_view> torchName(std::string_view code)
-{
-    static const std::unordered_map<std::string_view, std::string_view> names = {
-        {"b1", "bool"},      {"i1", "int8"},       {"i2", "int16"},   {"i4", "int32"},
-        {"i8", "int64"},     {"u1", "uint8"},      {"u2", "uint16"},  {"u4", "uint32"},
-        {"u8", "uint64"},    {"f2", "float16"},    {"f4", "float32"}, {"f8", "float64"},
-        {"c8", "complex64"}, {"c16", "complex128"}};
-    const auto row = names.find(code);
-    return row == names.end() ? std::nullopt : std::optional(row->second);
-}
-
-/// Width of "f4", "U2", "M8" in bytes.
-std::optional<std::uint64_t> widthOf(std::string_view code)
-{
-    const auto digits = pickle::toInt64(code.substr(1));
-    if (!digits || *digits < 0 || std::uint64_t(*digits) > ItemBytes)
-        return std::nullopt;
-    return std::uint64_t(*digits) * (code.front() == 'U' ? 4 : 1);
 }
 
 Result<NumpyType> readType(const PickleGraph &graph, NodeId node, int depth);
@@ -65,37 +45,59 @@ Result<std::string> spellFields(const PickleGraph &graph, NodeId names, NodeId f
     return text + "]";
 }
 
-/// Types that have no name of ours: structured, text, dates, long double, raw bytes.
-Result<NumpyType> opaqueType(const PickleGraph &graph, std::string_view code,
-                             std::span<const NodeId> state, int depth)
+/// The bytes of one element that the state of a structured type or a subarray announces.
+Result<std::uint64_t> statedWidth(const PickleGraph &graph, std::span<const NodeId> state)
+{
+    const auto width = state.size() > 5 ? pickledInteger(graph, state[5]) : std::nullopt;
+    if (!width || *width < 0 || std::uint64_t(*width) > ItemBytes)
+        return bad("a structured element type of unknown width");
+    return std::uint64_t(*width);
+}
+
+Result<NumpyType> compoundType(const PickleGraph &graph, std::span<const NodeId> state, int depth)
 {
     NumpyType type;
-    const std::string order = state.size() > 1 ? std::string(graph.text(state[1])) : "|";
-    type.spelling = (order == "=" ? "<" : order) + std::string(code);
-    auto width = widthOf(code);
-    if (state.size() > 5) {
-        if (const auto stated = pickledInteger(graph, state[5]); stated && *stated >= 0)
-            width = std::uint64_t(*stated);
-    }
-    if (!width || *width > ItemBytes)
-        return bad("an element type '" + std::string(code.substr(0, 40)) + "' of unknown width");
-    type.itemBytes = *width;
-    if (state.size() > 4 && graph.is(state[3], PickleKind::Tuple)) {
+    FP_TRY(type.itemBytes, statedWidth(graph, state));
+    if (graph.is(state[3], PickleKind::Tuple)) {
         FP_TRY(type.spelling, spellFields(graph, state[3], state[4], depth));
-    } else if (state.size() > 2 && graph.items(state[2]).size() == 2) { // a subarray
-        FP_TRY(const NumpyType base, readType(graph, graph.items(state[2])[0], depth + 1));
-        type.spelling = "('" + base.spelling + "', "
-            + printedPickle(graph, graph.items(state[2])[1], 256) + ")";
-    } else if (code.front() == 'M' || code.front() == 'm') {
+    } else {
+        const std::span<const NodeId> subarray = graph.items(state[2]);
+        FP_TRY(const NumpyType base, readType(graph, subarray[0], depth + 1));
+        type.spelling = "('" + base.spelling + "', " + printedPickle(graph, subarray[1], 256) + ")";
+    }
+    type.dtype = namedOpaqueDType(type.spelling, type.itemBytes);
+    return type;
+}
+
+/// ml_dtypes holds one value a byte even where a value takes fewer bits.
+Result<NumpyType> extendedType(const PickleGlobal &name)
+{
+    const auto dtype = dtypeByName(name.name);
+    if (!dtype)
+        return Error{ErrorCode::Unsupported,
+                     {},
+                     "numpy array",
+                     "an element type '" + name.path().substr(0, 80) + "'"};
+    const bool narrow = dtype->positionBits() < 8;
+    return NumpyType{narrow ? namedOpaqueDType(dtype->name + " in a byte", 1) : *dtype,
+                     ByteOrder::Little, narrow ? 1 : dtype->positionBits() / 8, false, name.name};
+}
+
+/// "<f4", "<M8[ns]": the code with the byte order and the unit of dates that the state holds.
+std::string spellingOf(const PickleGraph &graph, std::string_view code,
+                       std::span<const NodeId> state)
+{
+    std::string order = state.size() > 1 ? std::string(graph.text(state[1])) : "<";
+    if (order == "=")
+        order = "<";
+    std::string spelling = order + std::string(code);
+    if (code.front() == 'M' || code.front() == 'm') {
         const auto meta = state.size() > 8 ? graph.items(state[8]) : std::span<const NodeId>();
         const auto unit = meta.size() == 2 ? graph.items(meta[1]) : std::span<const NodeId>();
         if (!unit.empty())
-            type.spelling += "[" + pickledBytes(graph, unit[0]).value_or("?") + "]";
+            spelling += "[" + pickledBytes(graph, unit[0]).value_or("?") + "]";
     }
-    const bool isRaw = code.front() == 'V' && type.spelling.front() == '|';
-    type.dtype =
-        isRaw ? opaqueDType(type.itemBytes) : namedOpaqueDType(type.spelling, type.itemBytes);
-    return type;
+    return spelling;
 }
 
 Result<NumpyType> readType(const PickleGraph &graph, NodeId node, int depth)
@@ -105,36 +107,25 @@ Result<NumpyType> readType(const PickleGraph &graph, NodeId node, int depth)
         return bad("its element type is not described");
     const PickleObject &object = *graph.object(node);
     const std::span<const NodeId> state = graph.items(graph.more(object).state);
-    if (const PickleGlobal *extended = graph.global(arguments[0])) { // ml_dtypes
-        const auto dtype = dtypeByName(extended->name);
-        if (!dtype)
-            return Error{ErrorCode::Unsupported,
-                         {},
-                         "numpy array",
-                         "an element type '" + extended->path().substr(0, 80) + "'"};
-        // ml_dtypes holds one value a byte even where a value takes fewer bits.
-        const bool narrow = dtype->positionBits() < 8;
-        return NumpyType{narrow ? namedOpaqueDType(dtype->name + " in a byte", 1) : *dtype,
-                         ByteOrder::Little, narrow ? 1 : dtype->positionBits() / 8, false,
-                         extended->name};
-    }
+    if (const PickleGlobal *extended = graph.global(arguments[0]))
+        return extendedType(*extended);
     const std::string_view code = graph.text(arguments[0]);
     if (code.empty())
         return bad("its element type is not described");
-    const std::string order = state.size() > 1 ? std::string(graph.text(state[1])) : "<";
-    const bool structured = state.size() > 4 && graph.is(state[3], PickleKind::Tuple);
     if (code.front() == 'O')
         return NumpyType{opaqueDType(8), ByteOrder::Little, 8, true, "|O"};
-    const auto name = structured ? std::nullopt : torchName(code);
-    if (!name)
-        return opaqueType(graph, code, state, depth);
-    const DType dtype = *dtypeByName(*name);
-    const std::uint64_t bytes = dtype.positionBits() / 8;
-    return NumpyType{dtype, order == ">" ? ByteOrder::Big : ByteOrder::Little, bytes, false,
-                     (bytes == 1         ? "|"
-                          : order == ">" ? ">"
-                                         : "<")
-                         + std::string(code)};
+    const bool isCompound = state.size() > 4
+        && (graph.is(state[3], PickleKind::Tuple) || graph.items(state[2]).size() == 2);
+    if (isCompound)
+        return compoundType(graph, state, depth);
+    const std::string spelling = spellingOf(graph, code, state);
+    auto description = numpyDescription(std::string_view(spelling));
+    if (!description.ok())
+        return bad(description.error().text);
+    NumpyType type{description->dtype, description->order, description->bytes, false, spelling};
+    if (type.itemBytes == 1)
+        type.spelling.front() = '|';
+    return type;
 }
 
 Result<NumpyArray> arrayOfState(const PickleGraph &graph, std::span<const NodeId> state)
