@@ -65,51 +65,18 @@ Theme Theme::of(const QPalette &palette)
     return theme;
 }
 
-QColor Theme::color(ItemStatus status) const
+QColor Theme::color(ThemeColor color) const
 {
-    switch (status) {
-    case ItemStatus::Identical: return equal;
-    case ItemStatus::Different: return difference;
-    case ItemStatus::OnlyInA: return a;
-    case ItemStatus::OnlyInB: return b;
-    case ItemStatus::NotCompared: break;
+    switch (color) {
+    case ThemeColor::Text: return text;
+    case ThemeColor::Muted: return muted;
+    case ThemeColor::A: return a;
+    case ThemeColor::B: return b;
+    case ThemeColor::Difference: return difference;
+    case ThemeColor::Equal: return equal;
+    case ThemeColor::Unknown: break;
     }
     return unknown;
-}
-
-QColor Theme::color(StepStatus status) const
-{
-    switch (status) {
-    case StepStatus::Identical: return equal;
-    case StepStatus::Different: return difference;
-    case StepStatus::OnlyInA: return a;
-    case StepStatus::OnlyInB: return b;
-    case StepStatus::Undecided: return unknown;
-    case StepStatus::Pending: break;
-    }
-    return muted;
-}
-
-QColor Theme::color(Outcome outcome) const
-{
-    switch (outcome) {
-    case Outcome::Identical:
-    case Outcome::WithinTolerance: return equal;
-    case Outcome::Different: return difference;
-    case Outcome::Undecided:
-    case Outcome::NotCompared: break;
-    }
-    return unknown;
-}
-
-QColor Theme::color(Severity severity) const
-{
-    switch (severity) {
-    case Severity::Error: return difference;
-    case Severity::Warning: return unknown;
-    case Severity::Note: break;
-    }
-    return muted;
 }
 
 QPalette lightPalette()
@@ -124,90 +91,6 @@ QPalette darkPalette()
     return paletteOf(QColor(0x1c, 0x20, 0x25), QColor(0x25, 0x2a, 0x30), QColor(0x29, 0x2e, 0x35),
                      QColor(0xe8, 0xeb, 0xef), QColor(0x9d, 0xa5, 0xb1), QColor(0x2b, 0x30, 0x37),
                      QColor(0x2c, 0x42, 0x66), QColor(0x7c, 0xc4, 0xf0));
-}
-
-QString sign(ItemStatus status)
-{
-    switch (status) {
-    case ItemStatus::Identical: return QStringLiteral("=");
-    case ItemStatus::Different: return QStringLiteral("≠");
-    case ItemStatus::OnlyInA: return QStringLiteral("◐");
-    case ItemStatus::OnlyInB: return QStringLiteral("◑");
-    case ItemStatus::NotCompared: break;
-    }
-    return QStringLiteral("?");
-}
-
-QString sign(StepStatus status)
-{
-    switch (status) {
-    case StepStatus::Identical: return QStringLiteral("=");
-    case StepStatus::Different: return QStringLiteral("≠");
-    case StepStatus::OnlyInA: return QStringLiteral("◐");
-    case StepStatus::OnlyInB: return QStringLiteral("◑");
-    case StepStatus::Undecided: return QStringLiteral("?");
-    case StepStatus::Pending: break;
-    }
-    return QStringLiteral("…");
-}
-
-QString sign(Outcome outcome)
-{
-    switch (outcome) {
-    case Outcome::Identical: return QStringLiteral("=");
-    case Outcome::WithinTolerance: return QStringLiteral("≈");
-    case Outcome::Different: return QStringLiteral("≠");
-    case Outcome::Undecided:
-    case Outcome::NotCompared: break;
-    }
-    return QStringLiteral("?");
-}
-
-QString sign(Severity severity)
-{
-    switch (severity) {
-    case Severity::Error: return QStringLiteral("✖");
-    case Severity::Warning: return QStringLiteral("▲");
-    case Severity::Note: break;
-    }
-    return QStringLiteral("•");
-}
-
-QString describe(ItemStatus status)
-{
-    switch (status) {
-    case ItemStatus::Identical: return QStringLiteral("identical");
-    case ItemStatus::Different: return QStringLiteral("different");
-    case ItemStatus::OnlyInA: return QStringLiteral("only in A");
-    case ItemStatus::OnlyInB: return QStringLiteral("only in B");
-    case ItemStatus::NotCompared: break;
-    }
-    return QStringLiteral("not compared");
-}
-
-QString describe(StepStatus status)
-{
-    switch (status) {
-    case StepStatus::Identical: return QStringLiteral("identical");
-    case StepStatus::Different: return QStringLiteral("different");
-    case StepStatus::OnlyInA: return QStringLiteral("only in A");
-    case StepStatus::OnlyInB: return QStringLiteral("only in B");
-    case StepStatus::Undecided: return QStringLiteral("undecided");
-    case StepStatus::Pending: break;
-    }
-    return QStringLiteral("not compared yet");
-}
-
-QString describe(Outcome outcome)
-{
-    switch (outcome) {
-    case Outcome::Identical: return QStringLiteral("Identical");
-    case Outcome::WithinTolerance: return QStringLiteral("Within tolerance");
-    case Outcome::Different: return QStringLiteral("Different");
-    case Outcome::Undecided: return QStringLiteral("Undecided");
-    case Outcome::NotCompared: break;
-    }
-    return QStringLiteral("Not compared");
 }
 
 QFont monospaced(const QFont &base)

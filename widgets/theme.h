@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/comparison.h"
-#include "model/run_comparison.h"
+#include "widgets/status_look.h"
 #include "widgets/view_context.h"
 
 #include <QColor>
 #include <QFont>
 #include <QPalette>
-#include <QString>
 
 namespace forkpoint {
 
 /// Colours of the data, from the Okabe-Ito palette, for the lightness of a palette. A sign always
-/// stands beside a colour: see the sign functions.
+/// stands beside a colour: see Look.
 struct Theme
 {
     bool dark = false;
@@ -23,10 +21,12 @@ struct Theme
 
     static Theme of(const QPalette &palette);
 
-    QColor color(ItemStatus status) const;
-    QColor color(StepStatus status) const;
-    QColor color(Outcome outcome) const;
-    QColor color(Severity severity) const;
+    QColor color(ThemeColor color) const;
+    template <class Status>
+    QColor color(Status status) const
+    {
+        return color(look(status).color);
+    }
     QColor color(Side side) const { return side == Side::A ? a : b; }
 };
 
@@ -35,16 +35,6 @@ enum class ThemeChoice { System, Light, Dark };
 /// Whole palettes for View > Theme; System keeps what the platform gives.
 QPalette lightPalette();
 QPalette darkPalette();
-
-QString sign(ItemStatus status); ///< = ≠ ? ◐ ◑
-QString sign(StepStatus status); ///< the same, … while pending
-QString sign(Outcome outcome);
-QString sign(Severity severity);
-
-/// The words for what a sign means, for tooltips and screen readers.
-QString describe(ItemStatus status);
-QString describe(StepStatus status);
-QString describe(Outcome outcome);
 
 /// The fixed-pitch face of numbers, as large as `base`.
 QFont monospaced(const QFont &base);

@@ -5,9 +5,9 @@
 #include "app/gui/path_dialog.h"
 #include "widgets/display_text.h"
 #include "widgets/views/element_view.h"
-#include "widgets/views/findings_dock.h"
 #include "widgets/views/job_status.h"
-#include "widgets/views/problems_dock.h"
+#include "widgets/views/path_button.h"
+#include "widgets/views/remark_dock.h"
 #include "widgets/views/side_chips.h"
 #include "widgets/views/step_strip.h"
 #include "widgets/views/tensor_detail.h"
@@ -32,19 +32,6 @@
 #include <QVBoxLayout>
 
 namespace forkpoint {
-
-namespace {
-
-QStringList localPaths(const QMimeData *data)
-{
-    QStringList paths;
-    for (const QUrl &url : data->urls())
-        if (url.isLocalFile())
-            paths.append(url.toLocalFile());
-    return paths;
-}
-
-} // namespace
 
 MainWindow::MainWindow(ViewContext &context, Settings &settings, Memory memory, QWidget *parent)
     : QMainWindow(parent),
@@ -117,10 +104,8 @@ void MainWindow::buildToolBar()
 
 void MainWindow::buildDocks()
 {
-    m_findings = new FindingsDock(&m_context, this);
-    m_findings->setObjectName(QStringLiteral("findings"));
-    m_problems = new ProblemsDock(&m_context, this);
-    m_problems->setObjectName(QStringLiteral("problems"));
+    m_findings = RemarkDock::findings(&m_context, this);
+    m_problems = RemarkDock::problems(&m_context, this);
     addDockWidget(Qt::BottomDockWidgetArea, m_findings);
     addDockWidget(Qt::BottomDockWidgetArea, m_problems);
     tabifyDockWidget(m_findings, m_problems);
@@ -291,7 +276,7 @@ void MainWindow::connectViews()
 {
     connect(m_chips, &SideChips::openRequested, this, &MainWindow::chooseSide);
     connect(m_welcome, &Welcome::openRequested, this, &MainWindow::chooseSide);
-    connect(m_findings, &FindingsDock::itemRequested, m_list, &TensorList::showItem);
+    connect(m_findings, &RemarkDock::itemRequested, m_list, &TensorList::showItem);
     connect(m_banner, &VerdictBanner::recipeRequested, m_list, &TensorList::showRecipe);
     connect(m_list, &TensorList::message, m_status, &JobStatus::showMessage);
     connect(m_detail, &TensorDetail::message, m_status, &JobStatus::showMessage);
@@ -385,7 +370,7 @@ void MainWindow::closeEvent(QCloseEvent *event)
 
 void MainWindow::dragEnterEvent(QDragEnterEvent *event)
 {
-    const qsizetype paths = localPaths(event->mimeData()).size();
+    const qsizetype paths = droppedPaths(event->mimeData()).size();
     if (paths == 1 || paths == 2)
         event->acceptProposedAction();
 }
@@ -393,7 +378,7 @@ void MainWindow::dragEnterEvent(QDragEnterEvent *event)
 /// Two paths are a pair; one goes to the side that is empty, A first.
 void MainWindow::dropEvent(QDropEvent *event)
 {
-    const QStringList paths = localPaths(event->mimeData());
+    const QStringList paths = droppedPaths(event->mimeData());
     if (paths.size() == 2)
         m_context.openPair(paths[0], paths[1]);
     else if (paths.size() == 1)

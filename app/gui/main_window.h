@@ -12,9 +12,8 @@ class QStackedWidget;
 
 namespace forkpoint {
 
-class FindingsDock;
 class JobStatus;
-class ProblemsDock;
+class RemarkDock;
 class SideChips;
 class StepStrip;
 class TensorDetail;
@@ -77,8 +76,7 @@ private:
     TensorList *m_list;
     TensorDetail *m_detail;
     SideChips *m_chips;
-    FindingsDock *m_findings;
-    ProblemsDock *m_problems;
+    RemarkDock *m_findings, *m_problems;
     JobStatus *m_status;
     QMenu *m_recent = nullptr;
     QAction *m_export = nullptr, *m_swap = nullptr, *m_close = nullptr, *m_cancel = nullptr;

@@ -2,9 +2,8 @@
 #include "support/fake_view_context.h"
 #include "widgets/plot/histogram_plot.h"
 #include "widgets/views/element_view.h"
-#include "widgets/views/findings_dock.h"
 #include "widgets/views/job_status.h"
-#include "widgets/views/problems_dock.h"
+#include "widgets/views/remark_dock.h"
 #include "widgets/views/side_chip.h"
 #include "widgets/views/side_chips.h"
 #include "widgets/views/step_strip.h"
@@ -466,19 +465,19 @@ void TestWidgetViews::docksListAndLead()
 {
     FakeViewContext context;
     fillLikeSamples(context);
-    FindingsDock findings(&context);
-    auto *view = findings.findChild<QTreeView *>();
+    const std::unique_ptr<RemarkDock> findings(RemarkDock::findings(&context));
+    auto *view = findings->findChild<QTreeView *>();
     QCOMPARE(view->model()->rowCount(), 1);
-    QSignalSpy requested(&findings, &FindingsDock::itemRequested);
+    QSignalSpy requested(findings.get(), &RemarkDock::itemRequested);
     Q_EMIT view->activated(view->model()->index(0, 2));
     QCOMPARE(requested.count(), 1);
     QCOMPARE(requested[0][0].toString(), QStringLiteral("args.accumulate"));
-    ProblemsDock problems(&context);
+    const std::unique_ptr<RemarkDock> problems(RemarkDock::problems(&context));
     SideState state = context.sides[0];
     state.diagnostics = {{Severity::Error, "truncated", "a.pt", "byte 80", "ends at byte 90"}};
     context.setSide(Side::A, state);
     context.setSide(Side::B, state); // the same line once
-    QCOMPARE(problems.findChild<QTreeView *>()->model()->rowCount(), 1);
+    QCOMPARE(problems->findChild<QTreeView *>()->model()->rowCount(), 1);
 }
 
 void TestWidgetViews::welcomeOpensSamplesAndRecent()

@@ -18,18 +18,19 @@ public:
     RowFilter() = default;
     RowFilter(const QString &text, bool onlyDiffering, bool onlyRecipe = false);
 
-    bool onlyDiffering() const { return m_onlyDiffering; }
     bool onlyRecipe() const { return m_onlyRecipe; }
-    bool isEmpty() const { return m_words.empty() && !m_onlyDiffering && !m_onlyRecipe; }
+    const std::vector<std::string> &words() const { return m_words; } ///< lower case
 
-    bool acceptsName(std::string_view name) const;
     /// What is not compared may differ, so "only differing" shows it once the comparison ended.
     bool acceptsStatus(ItemStatus status, bool finished) const;
 
 private:
-    std::vector<std::string> m_words; ///< lower case
+    std::vector<std::string> m_words;
     bool m_onlyDiffering = false;
     bool m_onlyRecipe = false;
 };
+
+/// ASCII letters in lower case, the other bytes as they are.
+void appendLowerCase(std::string &to, std::string_view text);
 
 } // namespace forkpoint

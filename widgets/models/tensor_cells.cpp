@@ -2,23 +2,18 @@
 #include "widgets/models/tensor_cells.h"
 
 #include "widgets/display_text.h"
-#include "widgets/models/row_index.h"
+#include "widgets/models/row_source.h"
 #include "widgets/theme.h"
 
 #include <QCoreApplication>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace forkpoint {
 
 namespace {
-
-template <class T>
-int threeWay(const T &a, const T &b)
-{
-    return a < b ? -1 : (b < a ? 1 : 0);
-}
 
 QString tr(const char *text)
 {
@@ -117,6 +112,19 @@ QString toolTip(const TensorRow &row, TensorColumn column)
     return plainToolTip(text);
 }
 
+std::uint64_t keyOf(const TensorRow &row, TensorColumn column)
+{
+    switch (column) {
+    case TensorColumn::Sign: return std::uint64_t(row.status);
+    case TensorColumn::Shape: return row.elements;
+    case TensorColumn::Differs: return sortKey(shareOf(row));
+    case TensorColumn::MaxUlp: return sortKey(ulpOf(row));
+    case TensorColumn::MaxAbs: return sortKey(maxAbsOf(row).value_or(-1.0));
+    case TensorColumn::Class: return std::uint64_t(row.stateClass);
+    default: return 0;
+    }
+}
+
 QVariant sortValue(const TensorRow &row, TensorColumn column)
 {
     switch (column) {
@@ -133,7 +141,7 @@ QVariant sortValue(const TensorRow &row, TensorColumn column)
 ThemeColor cellColor(const TensorRow &row, TensorColumn column)
 {
     switch (column) {
-    case TensorColumn::Sign: return colorOf(row.status);
+    case TensorColumn::Sign: return look(row.status).color;
     case TensorColumn::Differs:
     case TensorColumn::MaxUlp:
     case TensorColumn::MaxAbs:
@@ -148,18 +156,6 @@ ThemeColor cellColor(const TensorRow &row, TensorColumn column)
 }
 
 } // namespace
-
-ThemeColor colorOf(ItemStatus status)
-{
-    switch (status) {
-    case ItemStatus::Identical: return ThemeColor::Equal;
-    case ItemStatus::Different: return ThemeColor::Difference;
-    case ItemStatus::OnlyInA: return ThemeColor::A;
-    case ItemStatus::OnlyInB: return ThemeColor::B;
-    case ItemStatus::NotCompared: break;
-    }
-    return ThemeColor::Unknown;
-}
 
 MagnitudeScale MagnitudeScale::of(const CheckpointComparison &comparison)
 {
@@ -252,21 +248,24 @@ QVariant tensorCell(const TensorRow &row, TensorColumn column, int role,
     return {};
 }
 
-int compareTensors(const TensorRow &a, const TensorRow &b, TensorColumn column)
+std::vector<std::uint64_t> tensorKeys(const std::vector<TensorRow> &rows, TensorColumn column)
 {
-    switch (column) {
-    case TensorColumn::Sign: return threeWay(int(a.status), int(b.status));
-    case TensorColumn::Name: return naturalCompare(a.name, b.name);
-    case TensorColumn::Shape: return threeWay(a.elements, b.elements);
-    case TensorColumn::Differs: return threeWay(shareOf(a), shareOf(b));
-    case TensorColumn::MaxUlp: return threeWay(ulpOf(a), ulpOf(b));
-    case TensorColumn::MaxAbs:
-        return threeWay(maxAbsOf(a).value_or(-1.0), maxAbsOf(b).value_or(-1.0));
-    case TensorColumn::DType: return threeWay(a.dtypeA.name, b.dtypeA.name);
-    case TensorColumn::Class: return threeWay(int(a.stateClass), int(b.stateClass));
-    case TensorColumn::Count: break;
+    std::vector<std::uint64_t> keys;
+    keys.reserve(rows.size());
+    if (column == TensorColumn::DType) {
+        std::map<std::string_view, std::uint64_t> ranks; // few, whatever the number of rows
+        for (const TensorRow &row : rows)
+            ranks.emplace(row.dtypeA.name, 0);
+        std::uint64_t rank = 0;
+        for (auto &entry : ranks)
+            entry.second = rank++;
+        for (const TensorRow &row : rows)
+            keys.push_back(ranks[row.dtypeA.name]);
+        return keys;
     }
-    return 0;
+    for (const TensorRow &row : rows)
+        keys.push_back(keyOf(row, column));
+    return keys;
 }
 
 } // namespace forkpoint

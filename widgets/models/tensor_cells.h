@@ -6,7 +6,9 @@
 
 #include <QVariant>
 
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace forkpoint {
 
@@ -28,9 +30,8 @@ std::optional<double> maxAbsOf(const TensorRow &row);
 QVariant tensorHeader(TensorColumn column, int role);
 QVariant tensorCell(const TensorRow &row, TensorColumn column, int role,
                     const MagnitudeScale &scale);
-/// Raw values: negative, zero or positive. What is unknown sorts below everything known.
-int compareTensors(const TensorRow &a, const TensorRow &b, TensorColumn column);
-
-ThemeColor colorOf(ItemStatus status);
+/// Raw values as keys that rise; what is unknown sorts below everything known. The column of names
+/// has none.
+std::vector<std::uint64_t> tensorKeys(const std::vector<TensorRow> &rows, TensorColumn column);
 
 } // namespace forkpoint

@@ -11,14 +11,14 @@
 namespace forkpoint {
 
 void TensorTreeModel::setRows(std::shared_ptr<const CheckpointComparison> comparison,
-                              const std::vector<RowIndex::Row> &rows)
+                              const std::vector<Row> &rows)
 {
     beginResetModel();
     m_comparison = std::move(comparison);
     m_scale = m_comparison ? MagnitudeScale::of(*m_comparison) : MagnitudeScale();
     m_nodes.assign(1, Node());
     std::map<std::pair<std::size_t, std::string_view>, std::size_t> modules;
-    for (RowIndex::Row row : rows) {
+    for (Row row : rows) {
         std::string_view rest = m_comparison->tensors[row].name;
         std::size_t parent = 0;
         for (int depth = 0; depth < MaximumDepth; ++depth) {
@@ -92,10 +92,10 @@ void TensorTreeModel::summarise()
     }
 }
 
-QModelIndex TensorTreeModel::indexOf(std::size_t comparisonRow) const
+QModelIndex TensorTreeModel::indexOf(std::size_t resultRow) const
 {
     for (std::size_t i = 1; i < m_nodes.size(); ++i) {
-        if (m_nodes[i].row == comparisonRow)
+        if (m_nodes[i].row == resultRow)
             return createIndex(m_nodes[i].position, int(TensorColumn::Name), quintptr(i));
     }
     return {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "widgets/models/row_index.h"
+#include "widgets/models/row_source.h"
 #include "widgets/models/tensor_cells.h"
 
 #include <QAbstractItemModel>
@@ -25,10 +25,10 @@ public:
 
     /// The rows to show, in the order that children get.
     void setRows(std::shared_ptr<const CheckpointComparison> comparison,
-                 const std::vector<RowIndex::Row> &rows);
+                 const std::vector<Row> &rows);
     /// New numbers for the rows that are shown.
     void updateComparison(std::shared_ptr<const CheckpointComparison> comparison);
-    QModelIndex indexOf(std::size_t comparisonRow) const;
+    QModelIndex indexOf(std::size_t resultRow) const;
 
     QModelIndex index(int row, int column, const QModelIndex &parent = {}) const override;
     QModelIndex parent(const QModelIndex &child) const override;

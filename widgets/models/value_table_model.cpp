@@ -2,8 +2,12 @@
 #include "widgets/models/value_table_model.h"
 
 #include "widgets/display_text.h"
-#include "widgets/models/tensor_cells.h"
-#include "widgets/theme.h"
+#include "widgets/models/natural_order.h"
+#include "widgets/roles.h"
+#include "widgets/status_look.h"
+
+#include <algorithm>
+#include <numeric>
 
 namespace forkpoint {
 
@@ -55,7 +59,7 @@ ThemeColor cellColor(const ValueRow &row, ValueTableModel::Column column)
     using Column = ValueTableModel::Column;
     const bool differs = row.status == ItemStatus::Different;
     switch (column) {
-    case Column::Sign: return colorOf(row.status);
+    case Column::Sign: return look(row.status).color;
     case Column::A:
         if (!row.valueA)
             return ThemeColor::Muted;
@@ -93,123 +97,92 @@ int compareValues(const std::optional<Value> &a, const std::optional<Value> &b)
     return naturalCompare(valueText(a), valueText(b));
 }
 
-int compareRows(const ValueRow &a, const ValueRow &b, ValueTableModel::Column column)
+/// The ranks of one side's values: equal ones share a rank, so that names decide among them.
+std::vector<std::uint64_t> ranksOf(const std::vector<ValueRow> &rows,
+                                   std::optional<Value> ValueRow::*side)
 {
-    using Column = ValueTableModel::Column;
-    switch (column) {
-    case Column::Sign: return int(a.status) - int(b.status);
-    case Column::A: return compareValues(a.valueA, b.valueA);
-    case Column::B: return compareValues(a.valueB, b.valueB);
-    case Column::Class: return int(a.stateClass) - int(b.stateClass);
-    default: return naturalCompare(a.name, b.name);
+    std::vector<std::size_t> order(rows.size());
+    std::iota(order.begin(), order.end(), std::size_t(0));
+    const auto compare = [&](std::size_t a, std::size_t b) {
+        return compareValues(rows[a].*side, rows[b].*side);
+    };
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t a, std::size_t b) { return compare(a, b) < 0; });
+    std::vector<std::uint64_t> ranks(rows.size());
+    std::uint64_t rank = 0;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        rank += i > 0 && compare(order[i - 1], order[i]) != 0 ? 1 : 0;
+        ranks[order[i]] = rank;
     }
+    return ranks;
 }
 
 } // namespace
 
+class ValueRows final : public RowSource
+{
+public:
+    explicit ValueRows(std::shared_ptr<const CheckpointComparison> shown)
+        : comparison(std::move(shown))
+    {
+    }
+
+    std::size_t size() const override { return comparison->values.size(); }
+    std::string_view name(std::size_t row) const override { return comparison->values[row].name; }
+    bool finished() const override { return comparison->finished; }
+
+    void prepare() override
+    {
+        m_marks.clear();
+        for (const ValueRow &row : comparison->values)
+            m_marks.push_back(markOf(row.status, row.stateClass == StateClass::Recipe));
+    }
+
+    std::vector<std::uint64_t> keys(int column) const override
+    {
+        using Column = ValueTableModel::Column;
+        const std::vector<ValueRow> &values = comparison->values;
+        std::vector<std::uint64_t> keys;
+        switch (Column(column)) {
+        case Column::A: return ranksOf(values, &ValueRow::valueA);
+        case Column::B: return ranksOf(values, &ValueRow::valueB);
+        case Column::Sign:
+            for (const ValueRow &row : values)
+                keys.push_back(std::uint64_t(row.status));
+            break;
+        case Column::Class:
+            for (const ValueRow &row : values)
+                keys.push_back(std::uint64_t(row.stateClass));
+            break;
+        default: break;
+        }
+        return keys;
+    }
+
+    std::shared_ptr<const CheckpointComparison> comparison;
+};
+
+ValueTableModel::ValueTableModel(QObject *parent)
+    : RowTableModel(int(Column::Count), int(Column::Name), parent)
+{
+}
+
 void ValueTableModel::setComparison(std::shared_ptr<const CheckpointComparison> comparison)
 {
-    if (comparison && m_comparison && sameRows(*comparison)) {
-        m_comparison = std::move(comparison);
-        if (!refilter() && rowCount() > 0)
-            Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
-        return;
-    }
-    beginResetModel();
-    m_comparison = std::move(comparison);
-    m_rows.reset(m_comparison ? m_comparison->values.size() : 0);
-    reorder();
-    endResetModel();
-    Q_EMIT rowsChanged();
+    setRows(comparison ? std::make_shared<ValueRows>(std::move(comparison)) : nullptr);
 }
 
-bool ValueTableModel::sameRows(const CheckpointComparison &next) const
+void ValueTableModel::show(std::shared_ptr<const RowSource> rows)
 {
-    const auto &a = m_comparison->values, &b = next.values;
-    return a.size() == b.size()
-        && std::equal(a.begin(), a.end(), b.begin(),
-                      [](const ValueRow &x, const ValueRow &y) { return x.name == y.name; });
-}
-
-bool ValueTableModel::accepts(const ValueRow &row) const
-{
-    if (m_filter.onlyRecipe() && row.stateClass != StateClass::Recipe)
-        return false;
-    return m_filter.acceptsStatus(row.status, m_comparison->finished)
-        && m_filter.acceptsName(row.name);
-}
-
-void ValueTableModel::setFilter(const RowFilter &filter)
-{
-    m_filter = filter;
-    refilter();
-}
-
-bool ValueTableModel::refilter()
-{
-    if (!m_comparison)
-        return false;
-    RowIndex rows = m_rows;
-    if (!rows.filter([this](RowIndex::Row row) { return accepts(m_comparison->values[row]); }))
-        return false;
-    beginResetModel();
-    m_rows = std::move(rows);
-    endResetModel();
-    Q_EMIT rowsChanged();
-    return true;
-}
-
-void ValueTableModel::reorder()
-{
-    if (!m_comparison)
-        return;
-    const auto &values = m_comparison->values;
-    const bool descending = m_sortOrder == Qt::DescendingOrder;
-    m_rows.sort([&](RowIndex::Row a, RowIndex::Row b) {
-        const int order = compareRows(values[a], values[b], m_sortColumn);
-        if (order != 0)
-            return descending ? order > 0 : order < 0;
-        return naturalCompare(values[a].name, values[b].name) < 0;
-    });
-    m_rows.filter([&](RowIndex::Row row) { return accepts(values[row]); });
-}
-
-void ValueTableModel::sort(int column, Qt::SortOrder order)
-{
-    if (column < 0 || column >= int(Column::Count))
-        return;
-    m_sortColumn = Column(column);
-    m_sortOrder = order;
-    Q_EMIT layoutAboutToBeChanged({}, QAbstractItemModel::VerticalSortHint);
-    const QModelIndexList before = persistentIndexList();
-    std::vector<std::size_t> rows;
-    for (const QModelIndex &persistent : before)
-        rows.push_back(comparisonRow(persistent.row()));
-    reorder();
-    QModelIndexList after;
-    for (qsizetype i = 0; i < before.size(); ++i)
-        after += index(rowOf(rows[std::size_t(i)]), before[i].column());
-    changePersistentIndexList(before, after);
-    Q_EMIT layoutChanged({}, QAbstractItemModel::VerticalSortHint);
-    Q_EMIT rowsChanged();
-}
-
-int ValueTableModel::rowCount(const QModelIndex &parent) const
-{
-    return parent.isValid() ? 0 : int(m_rows.visible().size());
-}
-
-int ValueTableModel::columnCount(const QModelIndex &parent) const
-{
-    return parent.isValid() ? 0 : int(Column::Count);
+    m_rows = std::static_pointer_cast<const ValueRows>(std::move(rows));
 }
 
 QVariant ValueTableModel::data(const QModelIndex &index, int role) const
 {
     if (!index.isValid() || index.row() >= rowCount())
         return {};
-    const std::size_t position = comparisonRow(index.row());
-    const ValueRow &row = m_comparison->values[position];
+    const std::size_t position = resultRow(index.row());
+    const ValueRow &row = m_rows->comparison->values[position];
     const Column column = Column(index.column());
     switch (role) {
     case Qt::DisplayRole: return cellText(row, column);

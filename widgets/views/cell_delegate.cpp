@@ -15,17 +15,7 @@ constexpr int Margin = 6;
 
 QColor colorFor(const QModelIndex &index, const QPalette &palette)
 {
-    const Theme theme = Theme::of(palette);
-    switch (ThemeColor(index.data(ColorRole).toInt())) {
-    case ThemeColor::Text: return theme.text;
-    case ThemeColor::Muted: return theme.muted;
-    case ThemeColor::A: return theme.a;
-    case ThemeColor::B: return theme.b;
-    case ThemeColor::Difference: return theme.difference;
-    case ThemeColor::Equal: return theme.equal;
-    case ThemeColor::Unknown: return theme.unknown;
-    }
-    return theme.text;
+    return Theme::of(palette).color(ThemeColor(index.data(ColorRole).toInt()));
 }
 
 void paintBar(QPainter *painter, const QRect &area, double fraction, const QColor &color)

@@ -3,17 +3,13 @@
 
 #include "widgets/display_text.h"
 #include "widgets/theme.h"
-#include "widgets/views/side_chip.h"
 
-#include <QDragEnterEvent>
 #include <QPainter>
 
 namespace forkpoint {
 
-DropTarget::DropTarget(Side side, QWidget *parent) : QAbstractButton(parent), m_side(side)
+DropTarget::DropTarget(Side side, QWidget *parent) : PathButton(side, parent)
 {
-    setAcceptDrops(true);
-    setFocusPolicy(Qt::StrongFocus);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     setState({});
 }
@@ -32,7 +28,7 @@ void DropTarget::setState(const SideState &state)
         m_text = tr("✖ %1\n%2").arg(path, displayText(state.error));
         break;
     }
-    setAccessibleName((m_side == Side::A ? tr("Side A: ") : tr("Side B: ")) + m_text);
+    setAccessibleName(tr("Side %1: ").arg(letter()) + m_text);
     setToolTip(plainToolTip(m_text));
     update();
 }
@@ -47,48 +43,20 @@ void DropTarget::paintEvent(QPaintEvent *)
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
     const Theme theme = Theme::of(palette());
-    const bool marked = m_dragged || hasFocus();
-    painter.setPen(QPen(theme.color(m_side), marked ? 3 : 1.5, Qt::DashLine));
-    painter.setBrush(m_dragged || isDown() ? theme.header : theme.surface);
+    painter.setPen(QPen(theme.color(side()), isMarked() ? 3 : 1.5, Qt::DashLine));
+    painter.setBrush(isDraggedOver() || isDown() ? theme.header : theme.surface);
     painter.drawRoundedRect(QRectF(rect()).adjusted(2, 2, -2, -2), 8, 8);
     QFont large = font();
     large.setBold(true);
     large.setPointSizeF(large.pointSizeF() * 2);
     painter.setFont(large);
-    painter.setPen(theme.color(m_side));
+    painter.setPen(theme.color(side()));
     const int top = height() / 2 - 8;
-    painter.drawText(QRect(0, 8, width(), top - 8), Qt::AlignCenter,
-                     m_side == Side::A ? QStringLiteral("A") : QStringLiteral("B"));
+    painter.drawText(QRect(0, 8, width(), top - 8), Qt::AlignCenter, letter());
     painter.setFont(font());
     painter.setPen(m_failed ? theme.difference : theme.muted);
     painter.drawText(rect().adjusted(16, top, -16, -8),
                      int(Qt::AlignHCenter | Qt::AlignTop | Qt::TextWrapAnywhere), m_text);
-}
-
-void DropTarget::dragEnterEvent(QDragEnterEvent *event)
-{
-    if (droppedPath(event->mimeData()).isEmpty())
-        return;
-    event->acceptProposedAction();
-    m_dragged = true;
-    update();
-}
-
-void DropTarget::dragLeaveEvent(QDragLeaveEvent *)
-{
-    m_dragged = false;
-    update();
-}
-
-void DropTarget::dropEvent(QDropEvent *event)
-{
-    m_dragged = false;
-    update();
-    const QString path = droppedPath(event->mimeData());
-    if (path.isEmpty())
-        return;
-    event->acceptProposedAction();
-    Q_EMIT pathDropped(path);
 }
 
 } // namespace forkpoint

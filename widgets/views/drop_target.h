@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "widgets/view_context.h"
-
-#include <QAbstractButton>
+#include "widgets/views/path_button.h"
 
 namespace forkpoint {
 
 /// One of the two large fields of the welcome page: click to choose, or drop a path.
-class DropTarget : public QAbstractButton
+class DropTarget : public PathButton
 {
     Q_OBJECT
 
@@ -18,20 +16,12 @@ public:
     void setState(const SideState &state);
     QSize sizeHint() const override;
 
-Q_SIGNALS:
-    void pathDropped(const QString &path);
-
 protected:
     void paintEvent(QPaintEvent *event) override;
-    void dragEnterEvent(QDragEnterEvent *event) override;
-    void dragLeaveEvent(QDragLeaveEvent *event) override;
-    void dropEvent(QDropEvent *event) override;
 
 private:
-    Side m_side;
     QString m_text;
     bool m_failed = false;
-    bool m_dragged = false;
 };
 
 } // namespace forkpoint

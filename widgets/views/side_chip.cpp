@@ -4,10 +4,7 @@
 #include "widgets/display_text.h"
 #include "widgets/theme.h"
 
-#include <QDragEnterEvent>
-#include <QMimeData>
 #include <QPainter>
-#include <QUrl>
 
 namespace forkpoint {
 
@@ -23,19 +20,8 @@ QFont bold(QFont font)
 
 } // namespace
 
-QString droppedPath(const QMimeData *data)
+SideChip::SideChip(Side side, QWidget *parent) : PathButton(side, parent)
 {
-    for (const QUrl &url : data->urls()) {
-        if (url.isLocalFile())
-            return url.toLocalFile();
-    }
-    return {};
-}
-
-SideChip::SideChip(Side side, QWidget *parent) : QAbstractButton(parent), m_side(side)
-{
-    setAcceptDrops(true);
-    setFocusPolicy(Qt::StrongFocus);
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     setState({});
 }
@@ -43,9 +29,8 @@ SideChip::SideChip(Side side, QWidget *parent) : QAbstractButton(parent), m_side
 void SideChip::setState(const SideState &state)
 {
     m_state = state;
-    const QString letter = m_side == Side::A ? QStringLiteral("A") : QStringLiteral("B");
-    setAccessibleName(tr("Side %1: %2 %3").arg(letter, pathText(), stateText()));
-    QString tip = tr("Side %1: %2\n%3").arg(letter, pathText(), stateText());
+    setAccessibleName(tr("Side %1: %2 %3").arg(letter(), pathText(), stateText()));
+    QString tip = tr("Side %1: %2\n%3").arg(letter(), pathText(), stateText());
     tip += tr("\nClick to open another, or drop a file or folder here.");
     setToolTip(plainToolTip(tip));
     updateGeometry();
@@ -92,17 +77,15 @@ void SideChip::paintEvent(QPaintEvent *)
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
     const Theme theme = Theme::of(palette());
-    const bool marked = m_dragged || hasFocus();
-    painter.setPen(QPen(marked ? theme.color(m_side) : theme.border, marked ? 2 : 1));
+    painter.setPen(QPen(isMarked() ? theme.color(side()) : theme.border, isMarked() ? 2 : 1));
     painter.setBrush(isDown() || underMouse() ? theme.header : theme.surface);
     painter.drawRoundedRect(QRectF(rect()).adjusted(1, 1, -1, -1), 4, 4);
 
     QRect rest = rect().adjusted(Margin, 0, -Margin, 0);
-    const QString letter = m_side == Side::A ? QStringLiteral("A") : QStringLiteral("B");
     painter.setFont(bold(font()));
-    painter.setPen(theme.color(m_side));
-    painter.drawText(rest, Qt::AlignVCenter, letter);
-    rest.setLeft(rest.left() + painter.fontMetrics().horizontalAdvance(letter) + Gap);
+    painter.setPen(theme.color(side()));
+    painter.drawText(rest, Qt::AlignVCenter, letter());
+    rest.setLeft(rest.left() + painter.fontMetrics().horizontalAdvance(letter()) + Gap);
 
     painter.setFont(font());
     const QFontMetrics metrics = fontMetrics();
@@ -116,44 +99,6 @@ void SideChip::paintEvent(QPaintEvent *)
     painter.setPen(failed ? theme.difference : theme.muted);
     painter.drawText(rest, Qt::AlignVCenter,
                      metrics.elidedText(stateText(), Qt::ElideRight, rest.width()));
-}
-
-void SideChip::enterEvent(QEnterEvent *event)
-{
-    QAbstractButton::enterEvent(event);
-    update();
-}
-
-void SideChip::leaveEvent(QEvent *event)
-{
-    QAbstractButton::leaveEvent(event);
-    update();
-}
-
-void SideChip::dragEnterEvent(QDragEnterEvent *event)
-{
-    if (droppedPath(event->mimeData()).isEmpty())
-        return;
-    event->acceptProposedAction();
-    m_dragged = true;
-    update();
-}
-
-void SideChip::dragLeaveEvent(QDragLeaveEvent *)
-{
-    m_dragged = false;
-    update();
-}
-
-void SideChip::dropEvent(QDropEvent *event)
-{
-    m_dragged = false;
-    update();
-    const QString path = droppedPath(event->mimeData());
-    if (path.isEmpty())
-        return;
-    event->acceptProposedAction();
-    Q_EMIT pathDropped(path);
 }
 
 } // namespace forkpoint

@@ -90,14 +90,14 @@ TensorList::TensorList(ViewContext *context, QWidget *parent)
     layout->addWidget(m_stack, 1);
 
     connect(m_table, &TensorTableModel::rowsChanged, this, [this] {
-        m_tree->setRows(m_table->sharedComparison(), m_table->visibleRows());
+        m_tree->setRows(m_table->comparison(), m_table->visibleRows());
         m_treeView->expandToDepth(m_table->visibleRows().size() <= OpenTreeRows ? 64 : 0);
         updateHeader();
         updatePlaceholder();
         selectFromContext();
     });
     connect(m_table, &TensorTableModel::cellsChanged, this,
-            [this] { m_tree->updateComparison(m_table->sharedComparison()); });
+            [this] { m_tree->updateComparison(m_table->comparison()); });
     connect(m_values, &ValueTableModel::rowsChanged, this, [this] {
         updateHeader();
         updatePlaceholder();
@@ -172,11 +172,9 @@ QTreeView *TensorList::buildView(QAbstractItemModel *model, const QString &name)
     view->header()->setSortIndicator(int(TensorColumn::Name), Qt::AscendingOrder);
     view->setSortingEnabled(true);
     m_stack->addWidget(view);
-    auto *copy = new QAction(tr("Copy rows"), view);
-    copy->setShortcut(QKeySequence::Copy);
-    copy->setShortcutContext(Qt::WidgetShortcut);
-    view->addAction(copy);
-    connect(copy, &QAction::triggered, this, [this] { copySelection(); });
+    addCopyRows(view, [this](std::uint64_t rows) {
+        Q_EMIT message(tr("Copied %1").arg(countedText(rows, "row", "rows")));
+    });
     view->setContextMenuPolicy(Qt::CustomContextMenu);
     connect(view, &QTreeView::customContextMenuRequested, this,
             [this](const QPoint &position) { showMenu(position); });
@@ -227,7 +225,7 @@ void TensorList::applyFilter()
 
 void TensorList::updateHeader()
 {
-    const CheckpointComparison *comparison = m_table->comparison();
+    const auto comparison = m_table->comparison();
     if (!comparison) {
         m_counts->clear();
         return;
@@ -259,7 +257,7 @@ void TensorList::updateHeader()
 
 void TensorList::updatePlaceholder()
 {
-    const CheckpointComparison *comparison = m_table->comparison();
+    const auto comparison = m_table->comparison();
     QTreeView *view = currentView();
     QString text;
     if (!comparison) {
@@ -352,7 +350,7 @@ void TensorList::showRecipe()
 
 bool TensorList::showItem(const QString &name)
 {
-    const CheckpointComparison *comparison = m_table->comparison();
+    const auto comparison = m_table->comparison();
     if (!comparison)
         return false;
     const auto isNamed = [&](const auto &row) { return displayText(row.name) == name; };
@@ -378,16 +376,6 @@ bool TensorList::showItem(const QString &name)
     return true;
 }
 
-void TensorList::copySelection()
-{
-    const QString text = selectionAsText(currentView());
-    if (text.isEmpty())
-        return;
-    QGuiApplication::clipboard()->setText(text);
-    const auto rows = std::uint64_t(text.count(u'\n') + 1);
-    Q_EMIT message(tr("Copied %1").arg(countedText(rows, "row", "rows")));
-}
-
 void TensorList::showMenu(const QPoint &position)
 {
     QTreeView *view = currentView();
@@ -401,8 +389,7 @@ void TensorList::showMenu(const QPoint &position)
                 [name] { QGuiApplication::clipboard()->setText(name); });
         connect(menu->addAction(tr("Copy cell")), &QAction::triggered, this,
                 [cell] { QGuiApplication::clipboard()->setText(cell); });
-        connect(menu->addAction(tr("Copy rows\tCtrl+C")), &QAction::triggered, this,
-                [this] { copySelection(); });
+        menu->addActions(view->actions());
     }
     connect(menu->addAction(tr("Copy forkpoint-cli command")), &QAction::triggered, this,
             [this] { QGuiApplication::clipboard()->setText(m_context->commandLine()); });

@@ -61,7 +61,6 @@ private:
     void showSelection();
     void makeRoomForNames();
     void selectFromView(const QModelIndex &current);
-    void copySelection();
     void showMenu(const QPoint &position);
     QTreeView *currentView() const;
     Page page() const;

@@ -4,6 +4,8 @@
 #include "widgets/views/cell_delegate.h"
 
 #include <QAction>
+#include <QClipboard>
+#include <QGuiApplication>
 #include <QHeaderView>
 #include <QMenu>
 #include <QTreeView>
@@ -94,6 +96,23 @@ QString selectionAsText(const QTreeView *view)
         lines += cells.join(u'\t');
     }
     return lines.join(u'\n');
+}
+
+QAction *addCopyRows(QTreeView *view, std::function<void(std::uint64_t rows)> copied)
+{
+    auto *copy = new QAction(QObject::tr("Copy rows"), view);
+    copy->setShortcut(QKeySequence::Copy);
+    copy->setShortcutContext(Qt::WidgetShortcut);
+    view->addAction(copy);
+    QObject::connect(copy, &QAction::triggered, view, [view, copied = std::move(copied)] {
+        const QString text = selectionAsText(view);
+        if (text.isEmpty())
+            return;
+        QGuiApplication::clipboard()->setText(text);
+        if (copied)
+            copied(std::uint64_t(text.count(u'\n') + 1));
+    });
+    return copy;
 }
 
 QAction *makeAction(QWidget *owner, const QString &text, const QKeySequence &shortcut)

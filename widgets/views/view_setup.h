@@ -3,10 +3,12 @@
 
 #include <QString>
 
-class QAbstractItemModel;
-class QKeySequence;
+#include <cstdint>
+#include <functional>
 #include <span>
 
+class QAbstractItemModel;
+class QKeySequence;
 class QTreeView;
 class QWidget;
 class QAction;
@@ -24,6 +26,9 @@ int columnWidth(const QTreeView *view, int characters);
 
 /// The selected rows as lines of tab-separated cells, in the order of the view.
 QString selectionAsText(const QTreeView *view);
+
+/// Ctrl+C on the view copies its selected rows. `copied` (may be empty) hears how many.
+QAction *addCopyRows(QTreeView *view, std::function<void(std::uint64_t rows)> copied = {});
 
 /// An action with a shortcut that works in the whole window, shown in the tooltip.
 QAction *makeAction(QWidget *owner, const QString &text, const QKeySequence &shortcut);

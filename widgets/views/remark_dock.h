@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "widgets/models/remark_list_model.h"
+#include "widgets/view_context.h"
+
+#include <QDockWidget>
+
+class QLabel;
+class QStackedWidget;
+class QTreeView;
+
+namespace forkpoint {
+
+/// A list of remarks beside the investigation: the findings of the comparison, or its problems.
+class RemarkDock : public QDockWidget
+{
+    Q_OBJECT
+
+public:
+    static RemarkDock *findings(ViewContext *context, QWidget *parent = nullptr);
+    static RemarkDock *problems(ViewContext *context, QWidget *parent = nullptr);
+
+Q_SIGNALS:
+    void itemRequested(const QString &name); ///< show the tensor or value of that name
+
+private:
+    /// What makes the two docks two.
+    struct Kind
+    {
+        QString objectName, title, whenEmpty;
+        QStringList columns;
+        std::vector<int> characters; ///< a column, the sign's first; 0 stretches
+        std::vector<Remark> (*rows)(const ViewContext &);
+    };
+
+    RemarkDock(const Kind &kind, ViewContext *context, QWidget *parent);
+    void refresh();
+
+    ViewContext *m_context;
+    std::vector<Remark> (*m_rows)(const ViewContext &);
+    RemarkListModel *m_model;
+    QTreeView *m_view;
+    QStackedWidget *m_stack;
+    QLabel *m_empty;
+};
+
+} // namespace forkpoint
