@@ -17,11 +17,34 @@ KeyPath joined(const KeyPath &prefix, const KeyPath &path)
     return result;
 }
 
-void renumberFiles(std::vector<Extent> &extents, FileIndex first)
+/// New numbers for the files and owners of a part that joins a larger catalogue.
+struct Renumbering
 {
-    for (Extent &extent : extents)
-        extent.file += first;
-}
+    FileIndex firstFile = 0;
+    std::vector<OwnerIndex> owners;
+
+    void apply(OwnerIndex &owner) const
+    {
+        if (owner != NoOwner)
+            owner = owners[owner];
+    }
+    void apply(std::vector<Extent> &extents) const
+    {
+        for (Extent &extent : extents) {
+            extent.file += firstFile;
+            apply(extent.owner);
+        }
+    }
+    void apply(TensorRef &tensor) const
+    {
+        apply(tensor.extents);
+        apply(tensor.owner);
+        for (Replica &replica : tensor.replicas) {
+            apply(replica.extents);
+            apply(replica.owner);
+        }
+    }
+};
 
 template <class T>
 void append(std::vector<T> &to, std::vector<T> &&from)
@@ -52,6 +75,14 @@ FileIndex CheckpointBuilder::addFile(std::shared_ptr<const ByteSource> source)
 {
     m_files.push_back(std::move(source));
     return FileIndex(m_files.size() - 1);
+}
+
+OwnerIndex CheckpointBuilder::addOwner(OwnerCoordinate owner)
+{
+    const auto [known, isNew] = m_owners.try_emplace(owner, OwnerIndex(m_catalog.owners.size()));
+    if (isNew)
+        m_catalog.owners.push_back(std::move(owner));
+    return known->second;
 }
 
 void CheckpointBuilder::addTensor(TensorRef tensor)
@@ -92,15 +123,15 @@ void CheckpointBuilder::addFinding(Finding finding)
 
 void CheckpointBuilder::merge(CheckpointBuilder part, const KeyPath &prefix)
 {
-    const auto firstFile = FileIndex(m_files.size());
+    Renumbering renumbering{FileIndex(m_files.size()), {}};
+    for (OwnerCoordinate &owner : part.m_catalog.owners)
+        renumbering.owners.push_back(addOwner(std::move(owner)));
     append(m_files, std::move(part.m_files));
     m_catalog.tensors.reserve(m_catalog.tensors.size() + part.m_catalog.tensors.size());
     for (TensorRef &tensor : part.m_catalog.tensors) {
         if (!prefix.keys.empty())
             tensor.path = joined(prefix, tensor.path);
-        renumberFiles(tensor.extents, firstFile);
-        for (Replica &replica : tensor.replicas)
-            renumberFiles(replica.extents, firstFile);
+        renumbering.apply(tensor);
         if (tensor.storage != NoStorage)
             tensor.storage += m_nextStorage;
         addTensor(std::move(tensor));
@@ -118,6 +149,8 @@ void CheckpointBuilder::merge(CheckpointBuilder part, const KeyPath &prefix)
 std::shared_ptr<const Checkpoint> CheckpointBuilder::build(std::string format)
 {
     m_catalog.format = std::move(format);
+    for (const auto &file : m_files)
+        m_catalog.files.push_back(file->name());
     m_catalog.finish(StateClassRules::builtin());
     // The one place where every extent is checked, whichever loader made it.
     for (TensorRef &tensor : m_catalog.tensors) {

@@ -4,6 +4,7 @@
 #include "loaders/byte_source.h"
 #include "model/tensor_source.h"
 
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -36,6 +37,8 @@ class CheckpointBuilder
 {
 public:
     FileIndex addFile(std::shared_ptr<const ByteSource> source);
+    const std::shared_ptr<const ByteSource> &file(FileIndex index) const { return m_files[index]; }
+    OwnerIndex addOwner(OwnerCoordinate owner); ///< the same index for equal ones
     /// path, dtype, shape, extents (or unreadable), files; fileOrder is set here.
     void addTensor(TensorRef tensor);
     /// A tensor whose bytes cannot be had: listed with the reason, which also becomes an Error
@@ -61,6 +64,7 @@ public:
 private:
     Catalog m_catalog;
     std::vector<std::shared_ptr<const ByteSource>> m_files;
+    std::map<OwnerCoordinate, OwnerIndex> m_owners;
     std::uint64_t m_nextStorage = 0;
 };
 

@@ -19,6 +19,8 @@ struct Catalog
     std::string format; ///< "safetensors", "torch", "npy", "npz", ...
     std::vector<TensorRef> tensors;
     std::vector<ValueRef> values;
+    std::vector<std::string> files;      ///< by FileIndex, as errors name them
+    std::vector<OwnerCoordinate> owners; ///< by OwnerIndex
     Diagnostics diagnostics;
     std::vector<Finding> findings; ///< what one file alone tells: a pickle that would run code
     /// False where something may exist that is not listed (a missing shard, a cut directory).

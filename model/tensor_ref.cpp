@@ -3,6 +3,14 @@
 
 namespace forkpoint {
 
+std::string OwnerCoordinate::toString() const
+{
+    std::string text;
+    for (const auto &[axis, number] : axes)
+        text += (text.empty() ? "" : ", ") + axis + " " + std::to_string(number);
+    return text;
+}
+
 bool isContiguous(const TensorRef &tensor)
 {
     if (tensor.extents.size() != 1)

@@ -18,7 +18,20 @@ namespace forkpoint {
 using TensorIndex = std::size_t;
 using FileIndex = std::uint32_t; ///< into the file table of the source that owns the tensor
 
+using OwnerIndex = std::uint32_t; ///< into the owner table of the catalogue
+constexpr OwnerIndex NoOwner = std::numeric_limits<OwnerIndex>::max();
+
 enum class ByteOrder : std::uint8_t { Little, Big };
+
+/// The rank that owns something, by the names its writer used: {"rank": 3}, {"tp": 1, "pp": 0}.
+struct OwnerCoordinate
+{
+    std::vector<std::pair<std::string, std::int64_t>> axes;
+
+    std::string toString() const; ///< "rank 3", "tp 1, pp 0"
+    bool operator==(const OwnerCoordinate &) const = default;
+    auto operator<=>(const OwnerCoordinate &) const = default;
+};
 
 /// Where some elements of a tensor are stored. A transform chain (deflate, zstd) is not part of an
 /// extent: a compressed record is a file of the table whose bytes are the decoded ones.
@@ -35,6 +48,7 @@ struct Extent
     std::uint64_t offset = 0; ///< of the storage, in bytes of that file
     std::uint64_t length = 0; ///< bytes of the storage; nothing outside is ever read
     ByteOrder order = ByteOrder::Little;
+    OwnerIndex owner = NoOwner; ///< whose part of the tensor this is
 
     Box box;                           ///< Box, FillValue
     std::vector<std::int64_t> strides; ///< Box: in elements, per dimension; 0 for expanded ones
@@ -46,17 +60,10 @@ struct Extent
     bool operator==(const Extent &) const = default;
 };
 
-/// The rank that owns something, by the names its writer used: {"rank": 3}, {"tp": 1, "pp": 0}.
-struct OwnerCoordinate
-{
-    std::vector<std::pair<std::string, std::int64_t>> axes;
-    bool operator==(const OwnerCoordinate &) const = default;
-};
-
 /// Another stored copy of the same logical tensor, which should be equal and may not be.
 struct Replica
 {
-    OwnerCoordinate owner;
+    OwnerIndex owner = NoOwner;
     std::vector<Extent> extents;
 };
 
@@ -81,8 +88,9 @@ struct TensorRef
     bool negate = false;               ///< the logical value is the negation of what is stored
 
     std::vector<Replica> replicas;
-    OwnerCoordinate owner;            ///< of a rank-local tensor
+    OwnerIndex owner = NoOwner;       ///< of a rank-local tensor
     std::optional<Shape> globalShape; ///< of which this is one rank's part
+    std::vector<Index> globalOrigin;  ///< where the part begins in it, where the file says so
     std::string partialSumGroup;      ///< not empty: the logical value is the sum over that group
     Index paddingElements = 0;        ///< trailing elements that are alignment, not data
 
