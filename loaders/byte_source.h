@@ -5,7 +5,6 @@
 #include "model/result.h"
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,44 +33,10 @@ protected:
     ByteSource() = default;
 };
 
-/// A regular file, read with pread; never mapped. Opened without following what a format must not
-/// follow: a FIFO, a device or a directory is refused, and nothing blocks.
-class FileSource final : public ByteSource
-{
-public:
-    /// `displayName` goes into errors. A symbolic link is followed (the user named the path).
-    static Result<std::shared_ptr<const FileSource>> open(const std::filesystem::path &path,
-                                                          std::string displayName);
-    /// A file inside `directory` that a format names: `relative` must be a relative path without
-    /// "..", and nothing on the way may be a symbolic link that leaves `directory` (openat2 with
-    /// RESOLVE_BENEATH where the kernel has it, a component walk with O_NOFOLLOW else).
-    static Result<std::shared_ptr<const FileSource>>
-    openBeneath(const std::filesystem::path &directory, const std::string &relative,
-                std::string displayName);
-    ~FileSource() override;
-
-    const std::string &name() const override { return m_name; }
-    std::uint64_t size() const override { return m_size; }
-    Status read(std::uint64_t offset, MutableByteView out) const override;
-    Status unchanged() const override;
-
-private:
-    FileSource(int descriptor, std::string name);
-    Status remember();
-
-    struct Identity
-    {
-        std::uint64_t device = 0, inode = 0, size = 0;
-        std::int64_t modifiedSeconds = 0, modifiedNanoseconds = 0;
-        bool operator==(const Identity &) const = default;
-    };
-    static Result<Identity> identify(int descriptor, const std::string &name);
-
-    int m_descriptor = -1;
-    std::string m_name;
-    std::uint64_t m_size = 0;
-    Identity m_identity;
-};
+/// That [offset, offset + count) lies inside the `size` bytes of what is called `name`; otherwise
+/// Truncated with both numbers.
+Status checkRange(const std::string &name, std::uint64_t offset, std::uint64_t count,
+                  std::uint64_t size);
 
 /// Bytes held in memory: arrays inside a pickle, small decoded records.
 class MemorySource final : public ByteSource

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/checkpoint_directory.h"
 
+#include "loaders/file_source.h"
 #include "loaders/format_probe.h"
 #include "loaders/hf_index.h"
 #include "loaders/json_values.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/hf_index.h"
 
+#include "loaders/file_source.h"
 #include "loaders/json.h"
 #include "loaders/limits.h"
 

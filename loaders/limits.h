@@ -55,6 +55,9 @@ constexpr std::size_t DirectoryEntries = 1'000'000;
 /// Directory levels looked into below what the user named.
 constexpr int DirectoryDepth = 4;
 
+/// Files kept open at once; others are opened again when they are read.
+constexpr std::size_t OpenFiles = 1024;
+
 /// One line of a metrics file.
 constexpr std::size_t MetricsLineBytes = 1u << 20;
 /// Points of one metric.

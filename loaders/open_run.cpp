@@ -2,6 +2,7 @@
 #include "loaders/open_run.h"
 
 #include "loaders/checkpoint_directory.h"
+#include "loaders/file_source.h"
 #include "loaders/format_probe.h"
 #include "loaders/hf_index.h"
 #include "loaders/line_reader.h"

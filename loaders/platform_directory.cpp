@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/platform_directory.h"
 
+#include "loaders/platform_file.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -43,28 +45,29 @@ EntryKind kindOf(mode_t mode)
     }
 }
 
-/// Looks at a link's target only where the kernel vouches that it lies inside the directory; where
-/// it cannot (before Linux 5.6), no link is followed.
-EntryKind resolveLink(int directory, const char *name)
+/// A link that FileSource would follow. The kernel vouches for those inside the directory without
+/// opening anything; the others are few, so opening them costs nothing.
+EntryKind resolveLink(const std::filesystem::path &path, int directory, const char *name)
 {
     open_how how = {};
     how.flags = O_PATH | O_CLOEXEC;
     how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
-    const int descriptor = int(::syscall(SYS_openat2, directory, name, &how, sizeof how));
-    if (descriptor < 0)
-        return EntryKind::Link;
+    const Descriptor inside(int(::syscall(SYS_openat2, directory, name, &how, sizeof how)));
     struct stat status = {};
-    const bool isFile = ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
-    ::close(descriptor);
-    return isFile ? EntryKind::LinkToFile : EntryKind::Link;
+    if (inside.valid()) {
+        const bool isFile = ::fstat(inside.get(), &status) == 0 && S_ISREG(status.st_mode);
+        return isFile ? EntryKind::LinkToFile : EntryKind::Link;
+    }
+    const auto opened = openBeneath(path, name, name);
+    return opened.ok() && identify(*opened, name).ok() ? EntryKind::LinkToFile : EntryKind::Link;
 }
 
-EntryKind examine(int directory, const dirent &entry)
+EntryKind examine(const std::filesystem::path &path, int directory, const dirent &entry)
 {
     switch (entry.d_type) {
     case DT_REG: return EntryKind::File;
     case DT_DIR: return EntryKind::Directory;
-    case DT_LNK: return resolveLink(directory, entry.d_name);
+    case DT_LNK: return resolveLink(path, directory, entry.d_name);
     case DT_UNKNOWN: break;
     default: return EntryKind::Special;
     }
@@ -72,7 +75,7 @@ EntryKind examine(int directory, const dirent &entry)
     if (::fstatat(directory, entry.d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
         return EntryKind::Special; // gone meanwhile: not something to open
     const EntryKind kind = kindOf(status.st_mode);
-    return kind == EntryKind::Link ? resolveLink(directory, entry.d_name) : kind;
+    return kind == EntryKind::Link ? resolveLink(path, directory, entry.d_name) : kind;
 }
 
 } // namespace
@@ -98,7 +101,8 @@ Result<DirectoryListing> listDirectory(const std::filesystem::path &directory,
             listing.complete = false;
             break;
         }
-        listing.entries.push_back({std::string(name), examine(::dirfd(stream.get()), *entry)});
+        listing.entries.push_back(
+            {std::string(name), examine(directory, ::dirfd(stream.get()), *entry)});
     }
     std::sort(listing.entries.begin(), listing.entries.end(),
               [](const auto &left, const auto &right) { return left.name < right.name; });

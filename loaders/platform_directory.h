@@ -14,7 +14,7 @@ namespace forkpoint {
 enum class EntryKind : std::uint8_t {
     File,
     Directory,
-    LinkToFile, ///< a symbolic link to a regular file inside the same directory
+    LinkToFile, ///< a symbolic link to a regular file inside the same directory (or a hub's blob)
     Link,       ///< any other symbolic link: to a directory, out of it, dangling, a loop
     Special,    ///< a FIFO, a socket, a device
 };

@@ -2,6 +2,7 @@
 #include "loaders/run_directory.h"
 
 #include "loaders/checkpoint_directory.h"
+#include "loaders/file_source.h"
 #include "loaders/format_probe.h"
 #include "loaders/step_name.h"
 #include "loaders/zip_reader.h"

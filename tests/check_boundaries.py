@@ -53,11 +53,11 @@ ANYTHING = re.compile(r"")
 # The first rule that a path matches is the one that holds.
 RULES = (
     Rule(r"model/", (STANDARD, own("model")), "the standard library and model/"),
-    Rule(r"loaders/(platform_\w+|byte_source)\.cpp", (STANDARD, SYSTEM, own("model", "loaders")),
+    Rule(r"loaders/platform_\w+\.cpp", (STANDARD, SYSTEM, own("model", "loaders")),
          "the standard library, system headers, model/ and loaders/"),
     Rule(r"loaders/", (STANDARD, ZLIB, OPENSSL, JSON, own("model", "loaders")),
          "the standard library, model/, loaders/; JSON; zlib in two units (decoding, checksums), OpenSSL in one; system headers only in "
-         "platform_*.cpp and byte_source.cpp"),
+         "platform_*.cpp"),
     Rule(r"gpu/kernels/", (KERNEL_STANDARD, own("gpu/kernels")), "<cstdint>, <cstddef> and gpu/kernels/"),
     Rule(r"gpu/cuda_\w+\.(cpp|h|cu)", (STANDARD, INTRINSICS, CUDA, own("model", "gpu")),
          "the standard library, the CUDA runtime, model/ and gpu/"),
@@ -174,7 +174,7 @@ PLANTED = (
     ("model/near.cpp", '#include "near.h"\n', "model/near.cpp:2"),
     ("model/indented.cpp", '  #  include <zlib.h>\n', "model/indented.cpp:2"),
     ("model/notes.txt", "", "only C++ and CMakeLists.txt"),
-    ("loaders/byte_source.cpp", "#include <unistd.h>\n#include <sys/stat.h>\n", ""),
+    ("loaders/platform_file.cpp", "#include <unistd.h>\n#include <sys/stat.h>\n", ""),
     ("loaders/platform_linux.cpp", "#include <fcntl.h>\n", ""),
     ("loaders/zip.cpp", "#include <fcntl.h>\n", "loaders/zip.cpp:2"),
     ("loaders/widget.cpp", '#include "widgets/roles.h"\n', "loaders/widget.cpp:2"),

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "loaders/byte_source.h"
+#include "loaders/platform_file.h"
+
+#include <optional>
+
+namespace forkpoint {
+
+/// A regular file, read with pread; never mapped. Opened without following what a format must not
+/// follow: a FIFO, a device or a directory is refused, and nothing blocks.
+///
+/// A checkpoint may have more files than a process may keep open. At most limits::OpenFiles stay
+/// open (fewer where the system grants fewer); one that was closed meanwhile is opened again where
+/// it was, and must then be the same file in the same state: Changed otherwise.
+class FileSource final : public ByteSource
+{
+public:
+    /// `displayName` goes into errors. A symbolic link is followed (the user named the path).
+    static Result<std::shared_ptr<const FileSource>> open(const std::filesystem::path &path,
+                                                          std::string displayName);
+    /// A file inside `directory` that a format names; see openBeneath of platform_file.h.
+    static Result<std::shared_ptr<const FileSource>>
+    openBeneath(const std::filesystem::path &directory, const std::string &relative,
+                std::string displayName);
+    ~FileSource() override;
+
+    const std::string &name() const override { return m_name; }
+    std::uint64_t size() const override { return m_identity.size; }
+    Status read(std::uint64_t offset, MutableByteView out) const override;
+    Status unchanged() const override;
+
+private:
+    struct Location
+    {
+        std::filesystem::path directory;     ///< or the path itself, where the user named it
+        std::optional<std::string> relative; ///< what a format named
+    };
+
+    FileSource(Location location, std::string name)
+        : m_location(std::move(location)),
+          m_name(std::move(name))
+    {
+    }
+    static Result<std::shared_ptr<const FileSource>> openAt(Location location, std::string name);
+    Result<Descriptor> openHere() const;
+    Result<std::shared_ptr<const Descriptor>> descriptor() const;
+    Status isStill(const FileIdentity &now) const;
+
+    Location m_location;
+    std::string m_name;
+    FileIdentity m_identity;
+};
+
+} // namespace forkpoint
