@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gpu/cpu_backend.h"
 
-#include "gpu/kernels/diff.h"
-#include "gpu/kernels/xxh3.h"
+#include "gpu/byte_policy.h"
+#include "gpu/diff_unit.h"
 
 #include <algorithm>
 #include <cstring>
-#include <vector>
 
 namespace forkpoint {
 
@@ -31,173 +30,132 @@ kernels::RuntimeFormat toFormat(const FloatLayout &layout)
             static_cast<kernels::Special>(layout.special), layout.hasSign};
 }
 
-kernels::ToleranceRule toRule(const Tolerance &tolerance)
+bool blockDiffers(const DiffPiece &piece, const kernels::BlockView &view)
 {
-    kernels::ToleranceRule rule;
-    rule.asked = tolerance.asked();
-    rule.byValue = tolerance.rtol || tolerance.atol;
-    rule.relative = tolerance.rtol.value_or(0.0);
-    rule.absolute = tolerance.atol.value_or(0.0);
-    rule.byUlp = tolerance.maxUlp.has_value();
-    rule.maxUlp = tolerance.maxUlp.value_or(0);
-    return rule;
+    const std::size_t bytes = (static_cast<std::size_t>(view.parts) * piece.partBits + 7) / 8;
+    return std::memcmp(view.a, view.b, bytes) != 0;
 }
 
-ScaledSum toScaled(const kernels::RangeSum &sum)
-{
-    return {sum.big, sum.mid, sum.small};
-}
-
-DiffSums toSums(const kernels::BlockSums &sums)
-{
-    return {toScaled(sums.absDifference), toScaled(sums.squaredDifference),
-            toScaled(sums.productAB), toScaled(sums.squaredA), toScaled(sums.squaredB)};
-}
-
-/// What a piece of work is about, whatever its type.
-struct Piece
-{
-    ByteView a, b;
-    Index firstElement = 0;
-    Index elements = 0;
-    std::uint32_t partBits = 8;
-    int partsPerElement = 1;
-    kernels::ToleranceRule rule;
-};
-
-/// The counters of a piece, and their way into the model's histograms.
-class HistogramSet
-{
-public:
-    HistogramSet(int lowest, int highest)
-        : m_lowest(lowest),
-          m_bins(static_cast<std::size_t>(highest - lowest) + 2),
-          m_counts(3 * m_bins + UlpBins)
-    {
-    }
-
-    kernels::Histograms view()
-    {
-        std::uint64_t *start = m_counts.data();
-        return {start, start + m_bins, start + 2 * m_bins, start + 3 * m_bins, m_lowest};
-    }
-
-    void addTo(DiffStats &stats) const
-    {
-        transfer(0, m_bins, m_lowest, stats.absA);
-        transfer(m_bins, m_bins, m_lowest, stats.absB);
-        transfer(2 * m_bins, m_bins, m_lowest, stats.absDifference);
-        transfer(3 * m_bins, UlpBins, 0, stats.ulp);
-    }
-
-private:
-    static constexpr std::size_t UlpBins = 65;
-
-    void transfer(std::size_t start, std::size_t bins, int lowest, PowerHistogram &target) const
-    {
-        target.addZeros(m_counts[start]);
-        for (std::size_t i = 1; i < bins; ++i)
-            target.add(lowest + static_cast<int>(i) - 1, m_counts[start + i]);
-    }
-
-    int m_lowest;
-    std::size_t m_bins;
-    std::vector<std::uint64_t> m_counts;
-};
-
-void recordTo(const DiffRecord &record, const Piece &piece, DiffStats &stats)
-{
-    stats.elements = piece.elements;
-    stats.differentElements = record.different;
-    stats.firstIndex = record.first;
-    stats.lastIndex = record.last;
-    stats.valueDifferent = record.valueDifferent;
-    stats.beyondTolerance = record.beyondTolerance;
-    stats.finitePairs = record.finitePairs;
-    stats.maxAbsIndex = record.maxAbsIndex;
-    stats.maxUlp = record.maxUlp;
-    stats.maxUlpIndex = record.maxUlpIndex;
-    stats.nanA = record.nanA;
-    stats.nanB = record.nanB;
-    stats.infA = record.infA;
-    stats.infB = record.infB;
-    stats.nanPayloadOnly = record.nanPayloadOnly;
-    stats.signedZeroOnly = record.signedZeroOnly;
-    stats.signFlips = record.signFlips;
-}
-
-/// Runs `block` on every block of the piece.
+/// What the definition says of a block.
 template <class Policy, class Block>
-void forBlocks(const Policy &policy, const Piece &piece, DiffRecord &record, DiffStats &stats,
-               const Block &block)
+void addDefined(const Policy &policy, const DiffPiece &piece, const kernels::BlockView &view,
+                DiffUnit &unit, const Block &block)
 {
-    const Index parts = piece.elements * static_cast<Index>(piece.partsPerElement);
     HostTeam team;
-    for (Index first = 0; first < parts; first += BlockParts) {
-        kernels::BlockView view;
-        const std::size_t offset = static_cast<std::size_t>(first * piece.partBits / 8);
-        view.a = address(piece.a) + offset;
-        view.b = address(piece.b) + offset;
-        view.parts = static_cast<int>(std::min(BlockParts, parts - first));
-        view.partsPerElement = piece.partsPerElement;
-        view.firstElement = piece.firstElement + first / static_cast<Index>(piece.partsPerElement);
-        const std::size_t bytes = (static_cast<std::size_t>(view.parts) * piece.partBits + 7) / 8;
-        if (std::memcmp(view.a, view.b, bytes) != 0)
-            kernels::locateDifferences(team, policy, view, piece.rule, record);
-        stats.sums.push(toSums(block(team, view)));
+    DiffRecord found;
+    if (blockDiffers(piece, view))
+        kernels::locateDifferences(team, policy, view, piece.rule, found);
+    const kernels::BlockSums sums = block(team, view, found);
+    unit.add(view, found, sums);
+}
+
+/// |a| and |b| of a block whose figures a kernel has found.
+template <class Policy>
+void countMagnitudes(const Policy &policy, const kernels::BlockView &view, DiffUnit &unit)
+{
+    HostTeam team;
+    for (int part = 0; part < view.parts; ++part) {
+        const std::uint64_t a = policy.load(view.a, static_cast<std::size_t>(part));
+        const std::uint64_t b = policy.load(view.b, static_cast<std::size_t>(part));
+        if (policy.isFinite(a) && policy.isFinite(b))
+            kernels::countMagnitudes(team, unit.bins(), policy.value(a), policy.value(b));
+    }
+}
+
+/// What a kernel says of a full block, and what it leaves to the definition: tolerances, elements
+/// of several parts, magnitudes.
+template <class Policy>
+void addByKernel(BlockKernel kernel, const Policy &policy, const DiffPiece &piece,
+                 const kernels::BlockView &view, DiffUnit &unit)
+{
+    DiffRecord found;
+    const kernels::BlockSums sums = kernel(view, unit.record(), unit.scratch(), found);
+    if (found.different != 0 && (piece.partsPerElement > 1 || piece.rule.asked)) {
+        HostTeam team;
+        found.different = found.valueDifferent = 0;
+        found.first = found.last = kernels::NoPosition;
+        kernels::locateDifferences(team, policy, view, piece.rule, found);
+    }
+    if (piece.magnitudes)
+        countMagnitudes(policy, view, unit);
+    unit.add(view, found, sums);
+}
+
+/// Runs addBlock on every block of the piece, types of 8 bits apart, which go by pairs of codes.
+template <class Policy, class AddBlock>
+void addParts(CountPairsKernel kernel, const Policy &policy, const DiffPiece &piece, DiffUnit &unit,
+              bool isFloat, const AddBlock &addBlock)
+{
+    // A power of two of blocks: whole subtrees of the sums, and short enough to be exact mostly.
+    constexpr Index Stretch = 512 * BlockParts;
+    constexpr bool IsByte =
+        std::is_same_v<std::decay_t<decltype(policy.load)>, kernels::PlainParts<std::uint8_t>>;
+    const bool byPairs = IsByte && kernel != nullptr && hasByteUnits(policy);
+    const ByteMeaning meaning = byPairs ? byteMeaning(policy) : ByteMeaning();
+    for (Index part = 0; part < piece.parts();) {
+        const Index whole = (piece.parts() - part) / BlockParts * BlockParts;
+        const Index stretch = std::min(Stretch, whole);
+        if (byPairs && stretch > 0
+            && addBytePairs(kernel, policy, meaning, piece, part, stretch, unit, isFloat)) {
+            part += stretch;
+            continue;
+        }
+        const Index end = stretch > 0 ? part + stretch : piece.parts();
+        for (; part < end; part += BlockParts)
+            addBlock(piece.block(part));
     }
 }
 
 template <class Policy>
-void diffFloatParts(const Policy &policy, const Piece &piece, DiffStats &stats)
+void diffFloatParts(const CpuKernels &fast, BlockKernel kernel, const Policy &policy,
+                    const DiffPiece &piece, DiffStats &stats)
 {
-    HistogramSet histograms(kernels::lowestPower(policy.format),
-                            kernels::powerLimit(policy.format));
-    const kernels::Histograms bins = histograms.view();
-    DiffRecord record;
-    forBlocks(policy, piece, record, stats, [&](HostTeam &team, const kernels::BlockView &view) {
-        return kernels::diffFloats(team, policy, view, bins, record);
+    DiffUnit unit(piece, {kernels::lowestPower(policy.format), kernels::powerLimit(policy.format)},
+                  stats);
+    addParts(fast.countPairs, policy, piece, unit, true, [&](const kernels::BlockView &view) {
+        if (kernel != nullptr && view.parts == kernels::BlockParts) {
+            addByKernel(kernel, policy, piece, view, unit);
+            return;
+        }
+        addDefined(policy, piece, view, unit, [&](HostTeam &team, const auto &block, auto &found) {
+            return kernels::diffFloats(team, policy, block, unit.bins(), found);
+        });
     });
-    recordTo(record, piece, stats);
-    stats.maxAbs = kernels::doubleFromBits(record.maxAbsKey);
-    histograms.addTo(stats);
+    unit.finish();
 }
 
 template <class Parts>
-void diffIntegerParts(const DType &dtype, const Parts &load, const Piece &piece, DiffStats &stats)
+void diffIntegerParts(const CpuKernels &fast, const DType &dtype, const Parts &load,
+                      const DiffPiece &piece, DiffStats &stats)
 {
     const kernels::IntegerPolicy<Parts> policy{load, static_cast<int>(dtype.bits),
                                                dtype.kind == ElementKind::SignedInt,
                                                dtype.kind == ElementKind::Bool};
-    HistogramSet histograms(0, 64);
-    const kernels::Histograms bins = histograms.view();
-    DiffRecord record;
-    forBlocks(policy, piece, record, stats, [&](HostTeam &team, const kernels::BlockView &view) {
-        return kernels::diffIntegers(team, policy, view, bins, record);
+    DiffUnit unit(piece, {0, 64, false}, stats);
+    addParts(fast.countPairs, policy, piece, unit, false, [&](const kernels::BlockView &view) {
+        addDefined(policy, piece, view, unit, [&](HostTeam &team, const auto &block, auto &found) {
+            return kernels::diffIntegers(team, policy, block, unit.bins(), found);
+        });
     });
-    recordTo(record, piece, stats);
-    stats.maxAbsInteger = record.maxAbsKey;
-    stats.maxAbs = static_cast<double>(record.maxAbsKey);
-    histograms.addTo(stats);
+    unit.finish();
 }
 
 /// Elements without a numeric meaning: which differ, and nothing else.
-void diffOpaque(const Piece &piece, DiffStats &stats)
+void diffOpaque(const DiffPiece &piece, DiffStats &stats)
 {
     const std::size_t size = piece.partBits / 8;
-    DiffRecord record;
+    stats.elements += piece.elements;
     for (Index i = 0; i < piece.elements && size > 0; ++i) {
         const std::size_t offset = static_cast<std::size_t>(i) * size;
         if (std::memcmp(piece.a.data() + offset, piece.b.data() + offset, size) == 0)
             continue;
-        ++record.different;
-        record.last = piece.firstElement + i;
-        if (record.first == NoIndex)
-            record.first = record.last;
+        ++stats.differentElements;
+        ++stats.valueDifferent;
+        stats.beyondTolerance += piece.rule.asked;
+        stats.lastIndex = piece.firstElement + i;
+        if (stats.firstIndex == NoIndex)
+            stats.firstIndex = stats.lastIndex;
     }
-    record.valueDifferent = record.different;
-    record.beyondTolerance = piece.rule.asked ? record.different : 0;
-    recordTo(record, piece, stats);
 }
 
 /// Calls use(loader) with how parts of that width lie in memory; false for a width nobody has.
@@ -218,10 +176,11 @@ bool withParts(std::uint32_t bits, const Use &use)
 }
 
 template <class Format, class Raw>
-void diffStatic(const Piece &piece, DiffStats &stats)
+void diffStatic(const CpuKernels &fast, BlockKernel kernel, const DiffPiece &piece,
+                DiffStats &stats)
 {
     const kernels::FloatPolicy<Format, kernels::PlainParts<Raw>> policy{};
-    diffFloatParts(policy, piece, stats);
+    diffFloatParts(fast, kernel, policy, piece, stats);
 }
 
 bool matches(const FloatLayout &layout, int exponent, int mantissa, int bias, SpecialValues special)
@@ -230,51 +189,56 @@ bool matches(const FloatLayout &layout, int exponent, int mantissa, int bias, Sp
         && layout.special == special && layout.hasSign;
 }
 
-bool diffFloatType(const FloatLayout &layout, const Piece &piece, DiffStats &stats)
+bool diffFloatType(const CpuKernels &fast, const FloatLayout &layout, const DiffPiece &piece,
+                   DiffStats &stats)
 {
     using enum SpecialValues;
     if (matches(layout, 11, 52, 1023, Ieee)) {
-        diffFloatParts(kernels::Float64Policy<kernels::PlainParts<std::uint64_t>>{}, piece, stats);
+        diffFloatParts(fast, nullptr, kernels::Float64Policy<kernels::PlainParts<std::uint64_t>>{},
+                       piece, stats);
         return true;
     }
     if (layout.exponentBits + layout.mantissaBits > 32)
         return false;
     if (matches(layout, 8, 23, 127, Ieee))
-        diffStatic<kernels::Float32, std::uint32_t>(piece, stats);
+        diffStatic<kernels::Float32, std::uint32_t>(fast, fast.float32, piece, stats);
     else if (matches(layout, 8, 7, 127, Ieee))
-        diffStatic<kernels::BFloat16, std::uint16_t>(piece, stats);
+        diffStatic<kernels::BFloat16, std::uint16_t>(fast, fast.bfloat16, piece, stats);
     else if (matches(layout, 5, 10, 15, Ieee))
-        diffStatic<kernels::Float16, std::uint16_t>(piece, stats);
+        diffStatic<kernels::Float16, std::uint16_t>(fast, fast.float16, piece, stats);
     else
         return withParts(piece.partBits, [&](const auto &load) {
             using Parts = std::decay_t<decltype(load)>;
             diffFloatParts(
+                fast, nullptr,
                 kernels::FloatPolicy<kernels::RuntimeFormat, Parts>{toFormat(layout), load}, piece,
                 stats);
         });
     return true;
 }
 
-bool diffNumbers(const DType &dtype, const Piece &piece, DiffStats &stats)
+bool diffNumbers(const CpuKernels &fast, const DType &dtype, const DiffPiece &piece,
+                 DiffStats &stats)
 {
     if (dtype.isFloating())
-        return diffFloatType(dtype.layout, piece, stats);
+        return diffFloatType(fast, dtype.layout, piece, stats);
     return dtype.isInteger() && withParts(piece.partBits, [&](const auto &load) {
-               diffIntegerParts(dtype, load, piece, stats);
+               diffIntegerParts(fast, dtype, load, piece, stats);
            });
 }
 
 } // namespace
 
+CpuBackend::CpuBackend() : CpuBackend(bestKernels()) {}
+
 std::string CpuBackend::description() const
 {
-    return "CPU, scalar";
+    return std::string("CPU, ") + m_kernels.name;
 }
 
 Digest128 CpuBackend::hash(ByteView data) const
 {
-    kernels::HostHashTeam team;
-    const kernels::Hash128 hash = kernels::xxh3(team, address(data), data.size());
+    const kernels::Hash128 hash = m_kernels.hash(address(data), data.size());
     return {hash.high, hash.low};
 }
 
@@ -288,17 +252,10 @@ void CpuBackend::hashLeaves(ByteView data, std::span<Digest128> leaves) const
 }
 
 void CpuBackend::diff(const DType &dtype, ByteView a, ByteView b, Index firstElement,
-                      Index elements, const Tolerance &tolerance, DiffStats &stats) const
+                      Index elements, const DiffOptions &options, DiffStats &stats) const
 {
-    const bool complex = dtype.kind == ElementKind::Complex;
-    const Piece piece{a,
-                      b,
-                      firstElement,
-                      elements,
-                      complex ? dtype.bits / 2 : dtype.bits,
-                      complex ? 2 : 1,
-                      toRule(tolerance)};
-    if (!diffNumbers(dtype, piece, stats))
+    const DiffPiece piece(dtype, a, b, firstElement, elements, options);
+    if (!diffNumbers(m_kernels, dtype, piece, stats))
         diffOpaque(piece, stats);
 }
 

@@ -5,15 +5,24 @@
 
 namespace forkpoint {
 
-/// The kernels of gpu/kernels on the calling thread: the meaning of every figure, in plain code.
+struct CpuKernels;
+
+/// The kernels of this processor on the calling thread; where none is faster, gpu/kernels itself.
 class CpuBackend final : public ComputeBackend
 {
 public:
+    CpuBackend();
+    /// For tests: those of another instruction set.
+    explicit CpuBackend(const CpuKernels &kernels) : m_kernels(kernels) {}
+
     std::string description() const override;
     Digest128 hash(ByteView data) const override;
     void hashLeaves(ByteView data, std::span<Digest128> leaves) const override;
     void diff(const DType &dtype, ByteView a, ByteView b, Index firstElement, Index elements,
-              const Tolerance &tolerance, DiffStats &stats) const override;
+              const DiffOptions &options, DiffStats &stats) const override;
+
+private:
+    const CpuKernels &m_kernels;
 };
 
 } // namespace forkpoint

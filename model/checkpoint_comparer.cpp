@@ -419,7 +419,7 @@ bool CheckpointComparer::State::measureBatch(std::stop_token stop)
     executor.forEach(batch.size(), [&](std::size_t i) {
         const MeasureTask &task = batch[i];
         stats[i] = measure(tensorsOf(result.tensors[task.row]), *measuredAs[task.row], task.first,
-                           task.count, options.tolerance, backend, stop);
+                           task.count, {options.tolerance, options.full}, backend, stop);
     });
     if (stop.stop_requested()) {
         nextTask = begin;

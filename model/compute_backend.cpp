@@ -22,4 +22,9 @@ Index unitElements(const DType &dtype)
     return elementsPerBlock * std::max<Index>(std::bit_floor(UnitBytes / blockBytes), 1);
 }
 
+Index leafElements(const DType &dtype)
+{
+    return std::bit_floor(LeafBytes * 8 / std::clamp<std::uint64_t>(dtype.bits, 1, LeafBytes * 8));
+}
+
 } // namespace forkpoint

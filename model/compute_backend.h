@@ -12,6 +12,13 @@
 
 namespace forkpoint {
 
+/// What a measurement is to find out beside what it always does.
+struct DiffOptions
+{
+    Tolerance tolerance;
+    bool magnitudes = true; ///< count |a| and |b| too; they cost about as much as all the rest
+};
+
 /// Fills digests and statistics of pieces; everything above a piece is folded by one code on the
 /// host. All backends give the same bits. Functions may be called from several threads at once.
 class ComputeBackend
@@ -19,7 +26,7 @@ class ComputeBackend
 public:
     virtual ~ComputeBackend() = default;
 
-    /// "CPU, scalar" - for the status line and standard error, never for a report.
+    /// "CPU, AVX2" - for the status line and standard error, never for a report.
     virtual std::string description() const = 0;
 
     /// XXH3-128 (seed 0) of `data`.
@@ -29,11 +36,12 @@ public:
     /// leaves.size() == ceil(data.size() / LeafBytes).
     virtual void hashLeaves(ByteView data, std::span<Digest128> leaves) const = 0;
 
-    /// Statistics of `elements` pairs of one dtype, appended to an empty `stats`. `firstElement`
-    /// is a multiple of the block length (see unitElements) and becomes part of every index.
-    /// Elements narrower than a byte begin at bit 0 of both views.
+    /// Statistics of `elements` pairs of one dtype, appended to `stats`, which hold nothing or what
+    /// precedes in the same unit. `firstElement` is a multiple of leafElements(), and the count of
+    /// all pieces but the tensor's last is a power of two of them. Elements narrower than a byte
+    /// begin at bit 0 of both views.
     virtual void diff(const DType &dtype, ByteView a, ByteView b, Index firstElement,
-                      Index elements, const Tolerance &tolerance, DiffStats &stats) const = 0;
+                      Index elements, const DiffOptions &options, DiffStats &stats) const = 0;
 };
 
 /// Bytes of a fingerprint leaf (fingerprint version 1).
@@ -44,5 +52,9 @@ constexpr Index BlockParts = 2048;
 /// Elements of one aligned unit of statistics work for that type: a power of two of blocks, about
 /// 8 MiB of logical bytes.
 Index unitElements(const DType &dtype);
+
+/// Elements of one stretch of LeafFacts: of types of 1, 2, 4, ... bytes or bits those of a
+/// fingerprint leaf, of others the largest power of two of blocks that fits into one.
+Index leafElements(const DType &dtype);
 
 } // namespace forkpoint

@@ -82,6 +82,18 @@ void SumTree::push(const DiffSums &block)
     pushNode({block, 0});
 }
 
+void SumTree::pushExact(const DiffSums &sums, std::uint64_t blocks)
+{
+    // Whichever subtree holds the sum: adding the zeros of the others changes nothing.
+    DiffSums next = sums;
+    for (int level = 63; level >= 0; --level) {
+        if ((blocks >> level & 1) == 0)
+            continue;
+        pushNode({next, level});
+        next = {};
+    }
+}
+
 void SumTree::append(const SumTree &next)
 {
     for (const Node &node : next.m_nodes)
@@ -152,6 +164,29 @@ std::uint64_t PowerHistogram::total() const
     return sum;
 }
 
+void JointHistogram::add(const std::vector<Cell> &cells)
+{
+    const auto key = [](const Cell &cell) { return std::pair(cell.power, cell.ulpPower); };
+    std::vector<Cell> merged;
+    merged.reserve(m_cells.size() + cells.size());
+    auto ours = m_cells.begin();
+    for (const Cell &cell : cells) {
+        while (ours != m_cells.end() && key(*ours) < key(cell))
+            merged.push_back(*ours++);
+        merged.push_back(cell);
+        if (ours != m_cells.end() && key(*ours) == key(cell))
+            merged.back().count += (ours++)->count;
+    }
+    merged.insert(merged.end(), ours, m_cells.end());
+    m_cells = std::move(merged);
+}
+
+void JointHistogram::merge(const JointHistogram &other)
+{
+    m_zeros += other.m_zeros;
+    add(other.m_cells);
+}
+
 void DiffStats::append(const DiffStats &next)
 {
     elements += next.elements;
@@ -183,10 +218,13 @@ void DiffStats::append(const DiffStats &next)
     beyondTolerance += next.beyondTolerance;
     valueDifferent += next.valueDifferent;
     sums.append(next.sums);
+    magnitudes &= next.magnitudes;
     absA.merge(next.absA);
     absB.merge(next.absB);
     absDifference.merge(next.absDifference);
     ulp.merge(next.ulp);
+    joint.merge(next.joint);
+    leaves.insert(leaves.end(), next.leaves.begin(), next.leaves.end());
 }
 
 std::optional<double> DiffStats::meanAbs() const

@@ -39,6 +39,9 @@ class SumTree
 public:
     /// Appends the next block.
     void push(const DiffSums &block);
+    /// Appends `blocks` blocks whose sum is known, and is exact however it is added up; a power of
+    /// two of them, or fewer than any subtree before.
+    void pushExact(const DiffSums &sums, std::uint64_t blocks);
     /// Appends what `next` folded, whose first block follows our last one. Our block count must be
     /// a multiple of the power of two that spans `next` (units are aligned, so it is).
     void append(const SumTree &next);
@@ -80,6 +83,47 @@ private:
     std::vector<std::uint64_t> m_counts; ///< covers only the powers seen
 };
 
+/// Counts pairs of floats by the power of |a - b| and by that of their ULP distance, both keyed as
+/// in PowerHistogram. |a - b| is 0 exactly where the distance is: those pairs are counted apart. Its
+/// two margins are DiffStats::absDifference and DiffStats::ulp.
+class JointHistogram
+{
+public:
+    struct Cell
+    {
+        std::int16_t power = 0;    ///< of |a - b|
+        std::int16_t ulpPower = 0; ///< of the ULP distance
+        std::uint64_t count = 0;
+
+        bool operator==(const Cell &) const = default;
+    };
+
+    void addZeros(std::uint64_t count) { m_zeros += count; }
+    /// Adds cells that are sorted by (power, ulpPower) and occur once each.
+    void add(const std::vector<Cell> &cells);
+    void merge(const JointHistogram &other);
+
+    std::uint64_t zeros() const { return m_zeros; }
+    /// The non-empty cells, sorted by (power, ulpPower).
+    const std::vector<Cell> &cells() const { return m_cells; }
+
+private:
+    std::uint64_t m_zeros = 0;
+    std::vector<Cell> m_cells;
+};
+
+/// What is known of one stretch of leafElements() elements: where a tensor differs, and how much.
+struct LeafFacts
+{
+    static constexpr std::int16_t NoPower = INT16_MIN;
+
+    std::uint32_t different = 0; ///< elements whose bits differ
+    /// The power of the largest |a - b| of its finite pairs; NoPower where all of them are 0.
+    std::int16_t largestPower = NoPower;
+
+    bool operator==(const LeafFacts &) const = default;
+};
+
 /// Everything cli.md defines about the difference of two equally shaped tensors, except what is
 /// derived by a division at the end. Every member is independent of thread count, block size and
 /// device. Indices name elements; sums, maxima, histograms run over parts (two for a complex
@@ -109,7 +153,11 @@ struct DiffStats
         0; ///< elements that are not equal as values (NaN equals NaN of any payload)
 
     SumTree sums;
-    PowerHistogram absA, absB, absDifference, ulp;
+    bool magnitudes = true;    ///< absA and absB were counted
+    PowerHistogram absA, absB; ///< of |a| and |b|
+    PowerHistogram absDifference, ulp;
+    JointHistogram joint;          ///< floats only
+    std::vector<LeafFacts> leaves; ///< in order, from element 0 on; none of opaque types
 
     /// Appends the statistics of the elements that follow. Associative in the sense of SumTree.
     void append(const DiffStats &next);

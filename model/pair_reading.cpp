@@ -128,7 +128,7 @@ LeafReading readLeaves(const PairOfTensors &pair, ByteRange range, const Compute
 }
 
 Result<DiffStats> measure(const PairOfTensors &pair, const MeasuredAs &as, Index first, Index count,
-                          const Tolerance &tolerance, const ComputeBackend &backend,
+                          const DiffOptions &options, const ComputeBackend &backend,
                           std::stop_token stop)
 {
     // A power of two of blocks, so that pieces append as aligned subtrees of the sums.
@@ -141,9 +141,7 @@ Result<DiffStats> measure(const PairOfTensors &pair, const MeasuredAs &as, Index
         const Index size = std::min(piece, count - done);
         FP_CHECK(readElementsOf(*pair.a, as.dtype, as.widenA, first + done, size, a));
         FP_CHECK(readElementsOf(*pair.b, as.dtype, as.widenB, first + done, size, b));
-        DiffStats part;
-        backend.diff(as.dtype, a, b, first + done, size, tolerance, part);
-        total.append(part);
+        backend.diff(as.dtype, a, b, first + done, size, options, total);
     }
     return total;
 }

@@ -56,7 +56,7 @@ struct MeasuredAs
 
 /// Statistics of elements [first, first + count) of a pair; first is a multiple of BlockParts.
 Result<DiffStats> measure(const PairOfTensors &pair, const MeasuredAs &as, Index first, Index count,
-                          const Tolerance &tolerance, const ComputeBackend &backend,
+                          const DiffOptions &options, const ComputeBackend &backend,
                           std::stop_token stop);
 
 } // namespace forkpoint

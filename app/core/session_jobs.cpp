@@ -156,7 +156,7 @@ Result<Batch> Measuring::begin(JobControl &control)
     hand(control);
     const bool measurable = facts.a && facts.b && !facts.a->unreadable && !facts.b->unreadable
         && facts.a->dtype == facts.b->dtype && facts.a->shape == facts.b->shape;
-    if (facts.stats || !measurable)
+    if ((facts.stats && facts.stats->magnitudes) || !measurable)
         return Batch::Done;
     pair = TensorPairRef{opened.a, opened.b, *facts.address.a, *facts.address.b};
     return Batch::More;
@@ -170,7 +170,7 @@ Result<Batch> Measuring::measureNext(JobControl &control)
     const PairOfTensors tensors{SourcedTensor{pair->sourceA.get(), pair->a},
                                 SourcedTensor{pair->sourceB.get(), pair->b}};
     FP_TRY(DiffStats unit,
-           measure(tensors, MeasuredAs{dtype}, next, count, inputs.options.tolerance,
+           measure(tensors, MeasuredAs{dtype}, next, count, {inputs.options.tolerance, true},
                    inputs.engine->backend(), control.stop()));
     stats.append(unit);
     next += count;

@@ -36,11 +36,18 @@ struct DiffRecord
     std::uint64_t maxUlp = 0, maxUlpIndex = NoPosition;
 };
 
-/// Counters by power of two: bins[0] counts zeros, bins[1 + k - lowest] powers k. `ulp` begins at
-/// power 0 and has 65 bins.
+/// Columns of the joint histogram: ULP distance 0, and powers 0 to 63.
+constexpr int UlpColumns = 65;
+
+/// Counters by power of two: bins[0] counts zeros, bins[1 + k - lowest] powers k.
 struct Histograms
 {
-    std::uint64_t *absA = nullptr, *absB = nullptr, *absDifference = nullptr, *ulp = nullptr;
+    std::uint64_t *absA = nullptr, *absB = nullptr; ///< null: not asked for
+    std::uint64_t *absDifference = nullptr;         ///< integers only
+    /// Floats only: rows as those of absDifference, UlpColumns columns; pairs with |a - b| = 0 are
+    /// left out of row 0, because they are what is missing of the finite pairs.
+    std::uint64_t *joint = nullptr;
+    std::uint8_t *rows = nullptr; ///< not 0 for every row of `joint` that counts something
     int lowest = 0;
 };
 
@@ -178,16 +185,33 @@ struct IntegerPolicy
     }
 };
 
-template <class Team>
-FP_HD void countPower(Team &team, std::uint64_t *bins, int lowest, double size)
+FP_HD int powerBin(int lowest, double size)
 {
-    team.count(bins[size == 0.0 ? 0 : 1 + powerOf(size) - lowest]);
+    return size == 0.0 ? 0 : 1 + powerOf(size) - lowest;
 }
 
-template <class Team>
-FP_HD void countInteger(Team &team, std::uint64_t *bins, std::uint64_t size)
+FP_HD int integerBin(std::uint64_t size)
 {
-    team.count(bins[size == 0 ? 0 : 1 + highestBit(size)]);
+    return size == 0 ? 0 : 1 + highestBit(size);
+}
+
+/// |a| and |b| of a finite pair of floats.
+template <class Team>
+FP_HD void countMagnitudes(Team &team, const Histograms &bins, double a, double b)
+{
+    if (bins.absA == nullptr)
+        return;
+    team.count(bins.absA[powerBin(bins.lowest, magnitude(a))]);
+    team.count(bins.absB[powerBin(bins.lowest, magnitude(b))]);
+}
+
+/// A finite pair of floats that is not equal as numbers.
+template <class Team>
+FP_HD void countJoint(Team &team, const Histograms &bins, double difference, std::uint64_t ulp)
+{
+    const int row = powerBin(bins.lowest, difference);
+    bins.rows[row] = 1;
+    team.count(bins.joint[row * UlpColumns + integerBin(ulp)]);
 }
 
 /// Which elements differ, in bits, as values, beyond the tolerance, and where the first and last.
@@ -338,7 +362,6 @@ FP_HD BlockSums diffFloats(Team &team, const Policy &policy, const BlockView &bl
 {
     PairSums<typename Policy::template Sums<Team>> sums;
     ClassTallies<Team> tallies;
-    typename Team::Tally equal;
     typename Team::Peak maxAbs, maxUlp;
     team.sweep(block.parts, [&](int part, int lane) {
         const std::uint64_t a = policy.load(block.a, static_cast<std::size_t>(part));
@@ -351,13 +374,11 @@ FP_HD BlockSums diffFloats(Team &team, const Policy &policy, const BlockView &bl
         const double x = policy.value(a);
         const std::uint64_t index =
             block.firstElement + static_cast<std::uint64_t>(part >> (block.partsPerElement - 1));
-        countPower(team, bins.absA, bins.lowest, magnitude(x));
         if (a == b) { // what follows in short: only zeros are added
             sums.addEqual(lane, x);
             offer(maxAbs[lane], 0, index);
             offer(maxUlp[lane], 0, index);
-            countPower(team, bins.absB, bins.lowest, magnitude(x));
-            ++equal[lane];
+            countMagnitudes(team, bins, x, x);
             return;
         }
         const double y = policy.value(b);
@@ -372,17 +393,14 @@ FP_HD BlockSums diffFloats(Team &team, const Policy &policy, const BlockView &bl
         tallies.flips[lane] += (int(x < 0.0) & int(y > 0.0)) | (int(x > 0.0) & int(y < 0.0));
         offer(maxAbs[lane], bitsFromDouble(difference), index);
         offer(maxUlp[lane], ulp, index);
-        countPower(team, bins.absB, bins.lowest, magnitude(y));
-        countPower(team, bins.absDifference, bins.lowest, difference);
-        countInteger(team, bins.ulp, ulp);
+        countMagnitudes(team, bins, x, y);
+        if (difference != 0.0)
+            countJoint(team, bins, difference, ulp);
     });
     tallies.addTo(team, record);
     const auto abs = team.best(maxAbs);
     const auto ulp = team.best(maxUlp);
-    const std::uint64_t zeros = team.total(equal);
     team.once([&] {
-        bins.absDifference[0] += zeros;
-        bins.ulp[0] += zeros;
         keepPeak(record.maxAbsKey, record.maxAbsIndex, abs.key, abs.index);
         keepPeak(record.maxUlp, record.maxUlpIndex, ulp.key, ulp.index);
     });
@@ -406,9 +424,11 @@ FP_HD BlockSums diffIntegers(Team &team, const Policy &policy, const BlockView &
         sums.addPair(lane, policy.toDouble(a), policy.toDouble(b), static_cast<double>(difference));
         flips[lane] += policy.isSigned && a != 0 && b != 0 && ((a ^ b) >> 63) != 0;
         offer(maxAbs[lane], difference, block.firstElement + static_cast<std::uint64_t>(part));
-        countInteger(team, bins.absA, policy.size(a));
-        countInteger(team, bins.absB, policy.size(b));
-        countInteger(team, bins.absDifference, difference);
+        team.count(bins.absDifference[integerBin(difference)]);
+        if (bins.absA == nullptr)
+            return;
+        team.count(bins.absA[integerBin(policy.size(a))]);
+        team.count(bins.absB[integerBin(policy.size(b))]);
     });
     const std::uint64_t flipped = team.total(flips);
     const auto abs = team.best(maxAbs);

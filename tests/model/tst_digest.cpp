@@ -50,7 +50,7 @@ public:
     std::string description() const override { return "wrong"; }
     Digest128 hash(ByteView data) const override { return {data.size(), 0}; }
     void hashLeaves(ByteView, std::span<Digest128>) const override {}
-    void diff(const DType &, ByteView, ByteView, Index, Index, const Tolerance &,
+    void diff(const DType &, ByteView, ByteView, Index, Index, const DiffOptions &,
               DiffStats &) const override
     {
     }
