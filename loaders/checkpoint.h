@@ -38,6 +38,7 @@ class CheckpointBuilder
 public:
     FileIndex addFile(std::shared_ptr<const ByteSource> source);
     const std::shared_ptr<const ByteSource> &file(FileIndex index) const { return m_files[index]; }
+    std::size_t fileCount() const { return m_files.size(); }
     OwnerIndex addOwner(OwnerCoordinate owner); ///< the same index for equal ones
     /// path, dtype, shape, extents (or unreadable), files; fileOrder is set here.
     void addTensor(TensorRef tensor);

@@ -30,8 +30,7 @@ struct Marker
     std::string_view name;
     std::string_view what;
 };
-constexpr std::array<Marker, 9> Markers = {{
-    {".metadata", "a PyTorch distributed checkpoint (DCP)"},
+constexpr std::array<Marker, 8> Markers = {{
     {"manifest.ocdbt", "an Orbax checkpoint"},
     {"_METADATA", "an Orbax checkpoint"},
     {"_CHECKPOINT_METADATA", "an Orbax checkpoint"},
@@ -101,10 +100,16 @@ public:
     {
     }
 
-    Status examine(const DirectoryListing &listing, const std::stop_token &stop)
+    Status examine(const DirectoryListing &listing, bool raw, const std::stop_token &stop)
     {
         if (!listing.complete)
             warn(toString(ErrorCode::Limit), "holds more entries than are looked at; some are not");
+        if (!raw) {
+            m_contents.loader =
+                claimDirectory({m_directory, m_prefix, listing}, m_contents.interrupted);
+        }
+        if (m_contents.loader) // its files are its own business
+            return {};
         lookForMarkers(listing);
         for (const DirectoryEntry &entry : listing.entries) {
             if (stop.stop_requested())
@@ -144,19 +149,12 @@ private:
 
     void lookForMarkers(const DirectoryListing &listing)
     {
-        bool hasItems = false, hasMetadata = false;
         for (const DirectoryEntry &entry : listing.entries) {
-            hasItems = hasItems || entry.name.ends_with(".distcp");
-            hasMetadata = hasMetadata || entry.name == ".metadata";
             for (const Marker &marker : Markers) {
                 if (entry.name == marker.name && m_contents.foreign.empty())
                     m_contents.foreign = marker.what;
             }
         }
-        if (hasItems && m_contents.foreign.empty())
-            m_contents.foreign = Markers.front().what;
-        if (hasItems && !hasMetadata)
-            m_contents.interrupted = "has no .metadata, which is written last";
     }
 
     void add(const DirectoryEntry &entry)
@@ -451,19 +449,33 @@ std::string listNames(const std::vector<std::string> &names)
     return result;
 }
 
+std::string DirectoryContents::format() const
+{
+    if (loader)
+        return std::string(loader->name());
+    if (!indexes.empty())
+        return "sharded";
+    return parts.empty() ? foreign : parts.front().format;
+}
+
 Result<DirectoryContents> examineDirectory(const std::filesystem::path &directory,
-                                           const std::string &prefix, std::stop_token stop)
+                                           const std::string &prefix, bool raw,
+                                           std::stop_token stop)
 {
     FP_TRY(const DirectoryListing listing, listDirectory(directory, prefix));
     Examiner examiner(directory, prefix);
-    FP_CHECK(examiner.examine(listing, stop));
+    FP_CHECK(examiner.examine(listing, raw, stop));
     return examiner.take();
 }
 
 Result<LoadedFile> loadDirectory(const std::filesystem::path &directory, const std::string &prefix,
                                  const OpenOptions &options, std::stop_token stop)
 {
-    FP_TRY(DirectoryContents contents, examineDirectory(directory, prefix, stop));
+    FP_TRY(DirectoryContents contents, examineDirectory(directory, prefix, options.raw, stop));
+    if (contents.loader) {
+        FP_TRY(const DirectoryListing listing, listDirectory(directory, prefix));
+        return contents.loader->load({directory, prefix, listing}, options, std::move(stop));
+    }
     if (!contents.foreign.empty() && contents.indexes.empty() && !options.raw) {
         return Error{ErrorCode::Unsupported,
                      prefix,

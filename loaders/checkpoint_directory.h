@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "loaders/directory_loader.h"
 #include "loaders/loader.h"
 #include "loaders/platform_directory.h"
 
@@ -20,20 +21,25 @@ struct DirectoryContents
         std::string format; ///< of the loader most sure of it
         bool sure = true;
     };
-    std::vector<std::string> indexes;   ///< Hugging Face indexes, the one to take first
-    std::vector<Part> parts;            ///< files with tensors, by name
-    std::vector<std::string> jsonFiles; ///< JSON documents that are listed as values
-    std::string foreign;                ///< "a PyTorch distributed checkpoint", not opened yet
-    std::string interrupted;            ///< why this is an unfinished save
-    Diagnostics diagnostics;            ///< links, FIFOs, what was not recognised
+    std::vector<std::string> indexes;        ///< Hugging Face indexes, the one to take first
+    std::vector<Part> parts;                 ///< files with tensors, by name
+    std::vector<std::string> jsonFiles;      ///< JSON documents that are listed as values
+    const DirectoryLoader *loader = nullptr; ///< whose the directory as a whole is
+    std::string foreign;                     ///< "an Orbax checkpoint", not opened yet
+    std::string interrupted;                 ///< why this is an unfinished save
+    Diagnostics diagnostics;                 ///< links, FIFOs, what was not recognised
 
-    bool hasCheckpoint() const { return !indexes.empty() || !parts.empty(); }
+    bool hasCheckpoint() const { return loader || !indexes.empty() || !parts.empty(); }
+    /// Of what it would be opened as: "dcp", "sharded", "torch".
+    std::string format() const;
 };
 
 /// Looks at the files of one directory (not below it). `prefix` goes before names in diagnostics:
-/// "" or "checkpoint-4/".
+/// "" or "checkpoint-4/". Files of a directory that a DirectoryLoader claims are looked at only with
+/// `raw`.
 Result<DirectoryContents> examineDirectory(const std::filesystem::path &directory,
-                                           const std::string &prefix, std::stop_token stop);
+                                           const std::string &prefix, bool raw,
+                                           std::stop_token stop);
 
 /// Opens a directory as one checkpoint: a sharded model by its index, or every file with tensors as
 /// a part, its names prefixed by the file's stem except the model's. With OpenOptions::raw each

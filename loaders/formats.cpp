@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/formats.h"
 
+#include "loaders/directory_loader.h"
 #include "loaders/loader.h"
+#include "loaders/zstd_source.h"
 
 namespace forkpoint {
 
@@ -11,12 +13,17 @@ std::vector<FormatInfo> listFormats()
     for (const Loader *loader : allLoaders())
         formats.push_back(
             {std::string(loader->name()), std::string(loader->description()), true, {}});
+    for (const DirectoryLoader *loader : allDirectoryLoaders())
+        formats.push_back(
+            {std::string(loader->name()), std::string(loader->description()), true, {}});
+    const std::string noZstd(whyNoZstd());
+    formats.push_back(
+        {"zstd", "compressed items of distributed checkpoints", noZstd.empty(), noZstd});
     formats.push_back({"hf-index", "sharded checkpoints with an index (*.index.json)", true, {}});
     formats.push_back({"series", "a directory of checkpoints by step", true, {}});
     formats.push_back({"metrics", "JSON lines and CSV beside the checkpoints", true, {}});
     // Known by name, so that a user who asks is told rather than left to guess.
     const std::pair<const char *, const char *> absent[] = {
-        {"dcp", "PyTorch Distributed Checkpoint"},
         {"megatron", "Megatron-Core and Megatron-LM directories"},
         {"deepspeed", "DeepSpeed ZeRO partitions, joined"},
         {"hdf5", "HDF5 and Keras files"},

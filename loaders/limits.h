@@ -50,6 +50,13 @@ constexpr std::uint64_t NpyHeaderBytes = 10'000;
 /// Nesting of the Python literal in a .npy header (structured types).
 constexpr std::size_t NpyDepth = 32;
 
+/// Pieces of a sharded checkpoint whose containers are looked at when it is opened; those of larger
+/// ones when they are read.
+constexpr std::size_t EagerPieces = 50'000;
+/// What a compressed object may decode to beyond the bytes of its tensor, or in all for an object
+/// that is none: pickles of trainers are small.
+constexpr std::uint64_t DecodedObjectBytes = 64u << 20;
+
 /// Entries looked at in one directory.
 constexpr std::size_t DirectoryEntries = 1'000'000;
 /// Directory levels looked into below what the user named.

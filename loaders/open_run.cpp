@@ -189,7 +189,9 @@ Result<std::shared_ptr<const Run>> openFile(const fs::path &path, OpenedPtr run,
 Result<bool> takeDirectory(const fs::path &directory, const DirectoryListing &listing,
                            const std::string &prefix, OpenedRun &run, const std::stop_token &stop)
 {
-    auto series = planSeries(directory, listing, prefix, stop);
+    std::string interrupted;
+    const bool isClaimed = claimDirectory({directory, prefix, listing}, interrupted) != nullptr;
+    auto series = isClaimed ? std::nullopt : planSeries(directory, listing, prefix, stop);
     if (series) {
         run.m_format = series->format.empty() ? "series" : "series of " + std::move(series->format);
         for (const SeriesEntry &entry : series->entries) {
@@ -203,12 +205,10 @@ Result<bool> takeDirectory(const fs::path &directory, const DirectoryListing &li
                   std::back_inserter(run.m_diagnostics));
         return true;
     }
-    FP_TRY(const DirectoryContents contents, examineDirectory(directory, prefix, stop));
+    FP_TRY(const DirectoryContents contents, examineDirectory(directory, prefix, false, stop));
     if (!contents.hasCheckpoint() && contents.foreign.empty())
         return false;
-    run.m_format = !contents.indexes.empty() ? "sharded"
-        : !contents.parts.empty()            ? contents.parts.front().format
-                                             : contents.foreign;
+    run.m_format = contents.format();
     run.add({std::nullopt, run.m_path, true},
             {Place::Kind::Directory, directory, {}, prefix, false});
     return true;
@@ -254,7 +254,7 @@ Error nothingHere(const fs::path &directory, const std::string &path,
                   const DirectoryListing &listing, const std::stop_token &stop)
 {
     std::string text = listing.entries.empty() ? "is an empty directory" : "holds no checkpoint";
-    const auto contents = examineDirectory(directory, {}, stop);
+    const auto contents = examineDirectory(directory, {}, false, stop);
     if (contents.ok()) {
         for (const Diagnostic &diagnostic : contents->diagnostics)
             text += "; " + diagnostic.text;

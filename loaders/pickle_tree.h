@@ -16,6 +16,7 @@ namespace forkpoint {
 struct TreeBudget
 {
     std::size_t items = 0;        ///< listed so far
+    std::uint64_t crcBytes = 0;   ///< of records whose CRCs were checked
     std::size_t keys = 0;         ///< keys in all paths listed so far
     std::size_t repeatedKeys = 0; ///< of these, below objects that were listed before
     bool full = false;

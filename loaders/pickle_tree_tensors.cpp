@@ -12,6 +12,13 @@ namespace {
 
 using K = KnownGlobal;
 
+/// Shape of the tensor that a call rebuilds: _rebuild_tensor_v2(storage, offset, size, ...).
+std::optional<Shape> rebuiltShape(const PickleGraph &graph, NodeId tensor)
+{
+    const std::span<const NodeId> arguments = graph.arguments(tensor);
+    return arguments.size() > 2 ? pickledShape(graph, arguments[2]) : std::nullopt;
+}
+
 } // namespace
 
 // --- torch --------------------------------------------------------------------------------------
@@ -89,9 +96,14 @@ void PickleWalker::emitTensor(TensorRef tensor)
         tensor.path.keys.push_back(Key::of(last.substr(0, last.find_last_of('.'))));
     }
     tensor.files = {m_context.file};
-    if (const auto global = m_globalShapes.find(m_current); global != m_globalShapes.end()) {
-        tensor.globalShape = global->second;
-        tensor.note = "rank-local part of " + global->second.toString();
+    if (const auto found = m_parts.find(m_current); found != m_parts.end()) {
+        const DistributedPart &part = found->second;
+        tensor.globalShape = part.global;
+        tensor.globalOrigin = part.origin;
+        tensor.partialSumGroup = part.partialSum;
+        if (part.rank)
+            tensor.owner = m_context.builder.addOwner({{{"rank", *part.rank}}});
+        tensor.note = "rank-local part of " + part.global.toString();
     }
     if (!m_subclass.empty())
         tensor.note += (tensor.note.empty() ? "" : ", ") + m_subclass;
@@ -151,6 +163,44 @@ void PickleWalker::expandSparse(std::span<const NodeId> arguments, PickleChildre
     }
 }
 
+/// A tensor without storage of its own (DTensor, ShardedTensor): its state holds the local part.
+void PickleWalker::expandWrapper(const std::string &path, std::span<const NodeId> given,
+                                 NodeId state, PickleChildren &children)
+{
+    const auto shape = pickledShape(m_graph, given[2]);
+    emitOpaque(path + " " + torchDTypeName(m_graph, given[1])
+               + (shape ? " " + shape->toString() : ""));
+    const std::span<const NodeId> parts = m_graph.items(state);
+    if (shape && path.ends_with(".ShardedTensor") && m_graph.is(state, PickleKind::Tuple)
+        && parts.size() > 1)
+        return expandShards(parts, *shape, children);
+    const NodeId slots = parts.size() == 2 ? parts[1] : state;
+    for (const NodeId dict : {state, slots}) {
+        const NodeId local = m_graph.find(dict, "_local_tensor");
+        const auto localShape = rebuiltShape(m_graph, local);
+        if (local != NoNode && shape) {
+            m_parts[local] = partOfSpec(m_graph, m_graph.find(dict, "_spec"), *shape,
+                                        localShape.value_or(Shape()));
+        }
+    }
+    addState(state, children, false);
+}
+
+/// (local shards, metadata, process group, ...) of a ShardedTensor.
+void PickleWalker::expandShards(std::span<const NodeId> state, const Shape &global,
+                                PickleChildren &children)
+{
+    const std::span<const NodeId> shards = m_graph.items(state[0]);
+    for (std::size_t i = 0; i < shards.size(); ++i) {
+        const NodeId tensor = stateMember(m_graph, shards[i], "tensor");
+        if (tensor != NoNode)
+            m_parts[tensor] = partOfShard(m_graph, shards[i], global);
+        children.push_back({Key::at(std::int64_t(i)), shards[i], false});
+    }
+    for (std::size_t i = 1; i < state.size(); ++i)
+        children.push_back({Key::of("state." + std::to_string(i)), state[i], true});
+}
+
 /// _rebuild_from_type_v2(function, class, arguments, state)
 void PickleWalker::expandFromType(std::span<const NodeId> arguments, PickleChildren &children,
                                   int wrappers)
@@ -161,17 +211,9 @@ void PickleWalker::expandFromType(std::span<const NodeId> arguments, PickleChild
     const std::span<const NodeId> given = m_graph.items(arguments[2]);
     const NodeId state = arguments.size() > 3 ? arguments[3] : NoNode;
     m_subclass = path == "torch.Tensor" || path == "torch.nn.parameter.Parameter" ? "" : path;
-    if (inner == K::RebuildWrapperSubclass && given.size() > 3) {
-        const auto shape = pickledShape(m_graph, given[2]);
-        emitOpaque(path + " " + torchDTypeName(m_graph, given[1])
-                   + (shape ? " " + shape->toString() : ""));
-        const NodeId slots = m_graph.items(state).size() == 2 ? m_graph.items(state)[1] : state;
-        for (const NodeId dict : {state, slots}) {
-            const NodeId local = m_graph.find(dict, "_local_tensor");
-            if (local != NoNode && shape)
-                m_globalShapes[local] = *shape;
-        }
-    } else if (inner == K::RebuildFromType || !expandTensor(inner, given, children, wrappers + 1)) {
+    if (inner == K::RebuildWrapperSubclass && given.size() > 3)
+        return expandWrapper(path, given, state, children);
+    if (inner == K::RebuildFromType || !expandTensor(inner, given, children, wrappers + 1)) {
         emitOpaque(path);
         if (state == NoNode || m_graph.is(state, PickleKind::None))
             expandList(given, "()", children);

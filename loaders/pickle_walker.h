@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "loaders/distributed_tensor.h"
 #include "loaders/pickle_numpy.h"
 #include "loaders/pickle_tree.h"
 #include "loaders/torch_rebuild.h"
@@ -68,6 +69,9 @@ private:
     void expandSparse(std::span<const NodeId> arguments, PickleChildren &children);
     void expandQuantized(std::span<const NodeId> arguments, PickleChildren &children);
     void expandFromType(std::span<const NodeId> arguments, PickleChildren &children, int wrappers);
+    void expandWrapper(const std::string &path, std::span<const NodeId> given, NodeId state,
+                       PickleChildren &children);
+    void expandShards(std::span<const NodeId> state, const Shape &global, PickleChildren &children);
     void expandBytesIO(NodeId node);
     void addState(NodeId state, PickleChildren &children, bool bookkeeping);
     void addNamed(const char *name, NodeId node, PickleChildren &children)
@@ -100,8 +104,8 @@ private:
     std::vector<PicklePlace> m_places;
     std::vector<std::uint32_t> m_placeOf;
     std::vector<bool> m_open;
-    std::unordered_map<NodeId, Shape> m_globalShapes; // local tensors of DTensors
-    std::unordered_map<NodeId, StorageSlot> m_slots;  // of _load_from_bytes
+    std::unordered_map<NodeId, DistributedPart> m_parts; ///< by node of the local tensor
+    std::unordered_map<NodeId, StorageSlot> m_slots;     // of _load_from_bytes
     NodeId m_current = NoNode;
     std::string m_subclass;
     std::size_t m_printed = 0;

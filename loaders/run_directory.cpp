@@ -177,14 +177,11 @@ private:
     Look lookAtDirectory(const SeriesEntry &entry) const
     {
         const std::string shown = m_prefix + entry.name + "/";
-        const auto contents = examineDirectory(m_directory / entry.name, shown, m_stop);
+        const auto contents = examineDirectory(m_directory / entry.name, shown, false, m_stop);
         if (!contents.ok())
             return {{}, contents.error().text};
         Look look;
-        if (!contents->parts.empty())
-            look.format = contents->parts.front().format;
-        if (!contents->foreign.empty())
-            look.format = contents->foreign;
+        look.format = contents->format();
         look.trouble = contents->interrupted;
         const bool hasFolders =
             std::any_of(contents->diagnostics.begin(), contents->diagnostics.end(),

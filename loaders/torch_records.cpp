@@ -26,10 +26,10 @@ const ZipEntry *TorchRecords::find(std::string_view record) const
 
 std::optional<Error> TorchRecords::checkCrc(const ZipEntry &entry)
 {
-    const auto total = checkedAdd(m_crcBytes, entry.size);
+    const auto total = checkedAdd(m_context.budget->crcBytes, entry.size);
     if (!total || *total > CrcBytes)
         return std::nullopt;
-    m_crcBytes = *total;
+    m_context.budget->crcBytes = *total;
     const Status status = m_archive.checkCrc(entry, m_context.stop);
     if (status.ok())
         return std::nullopt;

@@ -35,7 +35,6 @@ private:
     std::string m_directory;
     const TreeContext &m_context;
     FileIndex m_file = 0;
-    std::uint64_t m_crcBytes = 0; ///< checked so far
     std::unordered_map<std::string, StorageSlot> m_slots;
 };
 

@@ -31,6 +31,7 @@ SYSTEM = re.compile(r"^<(sys/[a-z_]+\.h|linux/[a-z0-9_]+\.h|(unistd|fcntl|dirent
 INTRINSICS = re.compile(r"^<([a-z]?mmintrin|immintrin|x86intrin|cpuid|arm_neon)\.h>$")
 CUDA = re.compile(r'^[<"](cuda_runtime_api|cuda_runtime|cuda)\.h[>"]$')
 ZLIB = re.compile(r"^<zlib\.h>$")
+ZSTD = re.compile(r"^<zstd\.h>$")
 OPENSSL = re.compile(r"^<openssl/[a-z0-9_]+\.h>$")
 JSON = re.compile(r"^<nlohmann/json(_fwd)?\.hpp>$")
 CLI11 = re.compile(r"^<CLI/[A-Za-z]+\.hpp>$")
@@ -55,6 +56,8 @@ RULES = (
     Rule(r"model/", (STANDARD, own("model")), "the standard library and model/"),
     Rule(r"loaders/platform_\w+\.cpp", (STANDARD, SYSTEM, own("model", "loaders")),
          "the standard library, system headers, model/ and loaders/"),
+    Rule(r"loaders/zstd_source\.cpp", (STANDARD, ZSTD, own("model", "loaders")),
+         "the standard library, zstd, model/ and loaders/"),
     Rule(r"loaders/", (STANDARD, ZLIB, OPENSSL, JSON, own("model", "loaders")),
          "the standard library, model/, loaders/; JSON; zlib in two units (decoding, checksums), OpenSSL in one; system headers only in "
          "platform_*.cpp"),

@@ -1,4 +1,4 @@
-# Optional packages, each with what it is for. Sets FORKPOINT_HAVE_GUI and FORKPOINT_HAVE_CUDA.
+# Optional packages, each with what it is for. Sets FORKPOINT_HAVE_GUI, FORKPOINT_HAVE_ZSTD and FORKPOINT_HAVE_CUDA.
 
 set(FORKPOINT_HAVE_GUI OFF)
 if(NOT FORKPOINT_GUI STREQUAL "OFF")
@@ -18,6 +18,19 @@ if(NOT FORKPOINT_GUI STREQUAL "OFF")
     endif()
 endif()
 add_feature_info(viewer FORKPOINT_HAVE_GUI "the Qt 6 viewer")
+
+set(FORKPOINT_HAVE_ZSTD OFF)
+if(NOT FORKPOINT_ZSTD STREQUAL "OFF")
+    # Debian's package has no CMake file of its own.
+    find_path(ZSTD_INCLUDE_DIR zstd.h)
+    find_library(ZSTD_LIBRARY zstd)
+    if(ZSTD_INCLUDE_DIR AND ZSTD_LIBRARY)
+        set(FORKPOINT_HAVE_ZSTD ON)
+    elseif(FORKPOINT_ZSTD STREQUAL "ON")
+        message(FATAL_ERROR "FORKPOINT_ZSTD is ON, but there is no libzstd")
+    endif()
+endif()
+add_feature_info(zstd FORKPOINT_HAVE_ZSTD "compressed items of distributed checkpoints")
 
 set(FORKPOINT_HAVE_CUDA OFF)
 if(NOT FORKPOINT_CUDA STREQUAL "OFF")

@@ -6,7 +6,7 @@
 build="$root/build/release"
 logs="$root/build/logs"
 
-build_packages="g++ cmake ninja-build zlib1g-dev libssl-dev nlohmann-json3-dev libcli11-dev"
+build_packages="g++ cmake ninja-build zlib1g-dev libzstd-dev libssl-dev nlohmann-json3-dev libcli11-dev"
 viewer_packages="qt6-base-dev libqcustomplot-dev"
 test_packages="python3 python3-xxhash xxhash libxxhash-dev pkg-config"
 

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loaders/dcp_loader.h"
+
+#include "loaders/dcp_items.h"
+#include "loaders/dcp_metadata.h"
+#include "loaders/extent_geometry.h"
+#include "loaders/json_values.h"
+#include "loaders/limits.h"
+#include "loaders/pickle_vm.h"
+#include "model/bytes.h"
+
+#include <algorithm>
+
+namespace forkpoint {
+
+namespace {
+
+/// Parts of Megatron's directories beside the distributed ones.
+constexpr std::string_view Common = "common.pt";
+constexpr std::string_view MegatronMetadata = "metadata.json";
+
+bool isDataFile(std::string_view name)
+{
+    return name.ends_with(".distcp");
+}
+
+/// ".metadata", or "__3.metadata" of a rank that saved without the others.
+bool isMetadataFile(std::string_view name)
+{
+    return name == ".metadata" || (name.starts_with("__") && name.ends_with(".metadata"));
+}
+
+/// Adds what one .metadata describes to a builder.
+class Assembler
+{
+public:
+    Assembler(const DirectoryView &view, const DcpMetadata &metadata, CheckpointBuilder &builder,
+              std::stop_token stop)
+        : m_metadata(metadata),
+          m_builder(builder),
+          m_stop(stop),
+          m_items(view, metadata, builder, std::move(stop))
+    {
+    }
+
+    Status assemble()
+    {
+        for (const DcpTensor &tensor : m_metadata.tensors) {
+            if (m_stop.stop_requested())
+                return Error{ErrorCode::Cancelled, {}, {}, "cancelled"};
+            addTensor(tensor);
+        }
+        for (const DcpObject &object : m_metadata.objects)
+            addObject(object);
+        for (const auto &[name, value] : m_metadata.facts) {
+            m_builder.addValue({{{Key::of(".metadata"), Key::of(name)}},
+                                {},
+                                StateClass::Bookkeeping,
+                                value,
+                                ".metadata"});
+        }
+        return {};
+    }
+
+private:
+    void addObject(const DcpObject &object)
+    {
+        Status status = object.item
+            ? m_items.object(*object.item, object.path)
+            : Status(Error{ErrorCode::Mismatch, {}, {}, "the metadata does not say where it is"});
+        if (status.ok())
+            return;
+        m_builder.setIncomplete();
+        if (object.item && m_items.problemOf(object.item->file))
+            return; // said once for the whole file
+        m_builder.addDiagnostic(
+            std::move(status).error().atPlace("object '" + escapeInvalidUtf8(object.fqn) + "'"),
+            Severity::Error);
+    }
+
+    void addTensor(const DcpTensor &described)
+    {
+        TensorRef tensor;
+        tensor.path = described.path;
+        tensor.shape = described.unflattened.value_or(described.shape);
+        const auto dtype = dtypeByName(described.dtype);
+        tensor.dtype = dtype.value_or(opaqueDType(1));
+        std::optional<Error> problem, fileProblem;
+        if (!dtype)
+            problem = Error{ErrorCode::Unsupported,
+                            {},
+                            {},
+                            "an unknown element type '" + described.dtype + "'"};
+        for (const DcpChunk &chunk : described.chunks) {
+            if (problem)
+                break;
+            Status status = addChunk(described, chunk, tensor);
+            if (status.ok())
+                continue;
+            if (chunk.item && m_items.problemOf(chunk.item->file))
+                fileProblem = std::move(status).error();
+            else
+                problem = std::move(status).error().atPlace("piece at "
+                                                            + Shape{chunk.offsets}.toString());
+        }
+        if (problem)
+            return m_builder.addUnreadable(std::move(tensor), std::move(*problem));
+        tensor.unreadable = std::move(fileProblem);
+        m_builder.addTensor(std::move(tensor));
+    }
+
+    Status addChunk(const DcpTensor &described, const DcpChunk &chunk, TensorRef &tensor)
+    {
+        const Box box{chunk.offsets, chunk.sizes};
+        if (isEmpty(box))
+            return {};
+        if (!chunk.item)
+            return Error{ErrorCode::Mismatch, {}, {}, "the metadata does not say where it is"};
+        const Shape sizes{chunk.sizes};
+        const auto bytes = bytesOf(sizes.count().value_or(0), tensor.dtype.positionBits());
+        FP_TRY(TensorRef stored, m_items.shard(*chunk.item, bytes.value_or(0)));
+        if (stored.dtype.name != tensor.dtype.name || stored.shape != sizes) {
+            return Error{ErrorCode::Mismatch,
+                         {},
+                         {},
+                         "must be " + tensor.dtype.name + " " + sizes.toString() + ", is "
+                             + stored.dtype.name + " " + stored.shape.toString()};
+        }
+        const bool isFirst = tensor.files.empty();
+        if (!isFirst && (stored.conjugate != tensor.conjugate || stored.negate != tensor.negate)) {
+            return Error{ErrorCode::Unsupported,
+                         {},
+                         {},
+                         "is a conjugate or negative view, unlike other pieces"};
+        }
+        tensor.conjugate = stored.conjugate;
+        tensor.negate = stored.negate;
+        for (std::string &name : stored.files) {
+            if (std::find(tensor.files.begin(), tensor.files.end(), name) == tensor.files.end())
+                tensor.files.push_back(std::move(name));
+        }
+        Extent extent = std::move(stored.extents.front());
+        if (described.unflattened)
+            return unflatten(described, chunk, extent, tensor);
+        if (extent.fills == Extent::Fills::Box)
+            extent.box = box;
+        tensor.extents.push_back(std::move(extent));
+        return {};
+    }
+
+    /// A piece of [X/x, Y/y, x*y]: part of the row-major elements of one block of [x, y].
+    Status unflatten(const DcpTensor &described, const DcpChunk &chunk, const Extent &extent,
+                     TensorRef &tensor)
+    {
+        const Shape &whole = *described.unflattened;
+        const std::size_t rank = whole.rank();
+        const Error wrong{ErrorCode::Mismatch,
+                          {},
+                          {},
+                          "does not fit the shape " + whole.toString() + " that it was made of"};
+        if (described.shape.rank() != rank + 1 || extent.fills != Extent::Fills::Box)
+            return wrong;
+        Shape block;
+        Box place;
+        for (std::size_t i = 0; i < rank; ++i) {
+            const Index parts = described.shape.dims[i];
+            if (parts == 0 || whole.dims[i] % parts != 0 || chunk.sizes[i] != 1)
+                return wrong;
+            block.dims.push_back(whole.dims[i] / parts);
+            place.origin.push_back(chunk.offsets[i] * block.dims[i]);
+        }
+        if (block.count() != described.shape.dims[rank])
+            return wrong;
+        const std::vector<std::int64_t> strides = block.rowMajorStrides();
+        for (const Box &inner : boxesOfRange(block, chunk.offsets[rank], chunk.sizes[rank])) {
+            Extent part = extent;
+            part.box = inner;
+            part.strides = strides;
+            part.firstElement = extent.firstElement - chunk.offsets[rank];
+            for (std::size_t i = 0; i < rank; ++i) {
+                part.firstElement += inner.origin[i] * Index(strides[i]);
+                part.box.origin[i] += place.origin[i];
+            }
+            tensor.extents.push_back(std::move(part));
+        }
+        return {};
+    }
+
+    const DcpMetadata &m_metadata;
+    CheckpointBuilder &m_builder;
+    std::stop_token m_stop;
+    DcpItems m_items;
+};
+
+class DcpLoader final : public DirectoryLoader
+{
+public:
+    std::string_view name() const override { return "dcp"; }
+    std::string_view description() const override
+    {
+        return "PyTorch distributed checkpoints, Megatron-Core's torch_dist among them";
+    }
+
+    DirectoryClaim claim(const DirectoryView &view) const override
+    {
+        bool hasMetadata = false, hasData = false;
+        for (const DirectoryEntry &entry : view.listing.entries) {
+            hasMetadata = hasMetadata || isMetadataFile(entry.name);
+            hasData = hasData || isDataFile(entry.name);
+        }
+        DirectoryClaim claim{hasMetadata || hasData || view.hasFile(".metadata.tmp"), {}};
+        if (claim.isMine && !hasMetadata)
+            claim.interrupted = "has no .metadata, which is written last";
+        else if (view.hasFile(Common) && hasData && !view.hasFile(MegatronMetadata))
+            claim.interrupted = "has no metadata.json, which is written last";
+        return claim;
+    }
+
+    Result<LoadedFile> load(const DirectoryView &view, const OpenOptions &options,
+                            std::stop_token stop) const override
+    {
+        LoadedFile loaded;
+        loaded.format = name();
+        std::size_t read = 0;
+        for (const DirectoryEntry &entry : view.listing.entries) {
+            if (!isMetadataFile(entry.name))
+                continue;
+            FP_CHECK(addMetadata(view, entry.name, stop, loaded.builder));
+            ++read;
+        }
+        if (read == 0) {
+            return Error{ErrorCode::NotFound,
+                         view.prefix,
+                         {},
+                         "has no .metadata, which is written last: an unfinished save"};
+        }
+        if (view.hasFile(Common))
+            FP_CHECK(addCommon(view, options, stop, loaded));
+        tellStrays(view, loaded.builder);
+        return loaded;
+    }
+
+private:
+    static Status addMetadata(const DirectoryView &view, const std::string &name,
+                              const std::stop_token &stop, CheckpointBuilder &builder)
+    {
+        FP_TRY(const auto source, view.open(name));
+        FP_TRY(auto bytes, readAll(*source, 0, source->size(), limits::PickleBytes));
+        auto input = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+        auto graph = readPickle(std::move(input), 0, stop);
+        if (!graph.ok())
+            return std::move(graph).error().inFile(source->name());
+        reportDangerousGlobals(**graph, {builder, source->name(), {}, 0, stop}, {});
+        FP_TRY(const DcpMetadata metadata, readDcpMetadata(**graph, source->name()));
+        (*graph).reset();
+        for (const Diagnostic &diagnostic : metadata.diagnostics) {
+            builder.addDiagnostic(diagnostic);
+            builder.setIncomplete();
+        }
+        return Assembler(view, metadata, builder, stop).assemble();
+    }
+
+    /// What Megatron saves once for all ranks.
+    static Status addCommon(const DirectoryView &view, const OpenOptions &options,
+                            const std::stop_token &stop, LoadedFile &loaded)
+    {
+        loaded.format = "megatron";
+        FP_TRY(auto file, view.open(std::string(Common)));
+        auto common = loadFile(std::move(file), options, stop);
+        if (common.ok()) {
+            loaded.builder.merge(std::move(common->builder), {});
+        } else {
+            loaded.builder.addDiagnostic(common.error(), Severity::Error);
+            loaded.builder.setIncomplete();
+        }
+        return {};
+    }
+
+    /// Data files of an earlier save with more ranks are no part of this one.
+    static void tellStrays(const DirectoryView &view, CheckpointBuilder &builder)
+    {
+        const std::size_t prefix = view.prefix.size();
+        std::vector<std::string> known;
+        for (std::size_t i = 0; i < builder.fileCount(); ++i) {
+            const std::string &file = builder.file(FileIndex(i))->name();
+            known.push_back(file.size() > prefix ? file.substr(prefix) : file);
+        }
+        std::sort(known.begin(), known.end());
+        std::size_t strays = 0;
+        std::string first;
+        for (const DirectoryEntry &entry : view.listing.entries) {
+            if (!isDataFile(entry.name)
+                || std::binary_search(known.begin(), known.end(), entry.name))
+                continue;
+            if (strays++ == 0)
+                first = entry.name;
+        }
+        if (strays > 0) {
+            builder.addDiagnostic(
+                {Severity::Warning,
+                 "ignored",
+                 view.prefix + first,
+                 {},
+                 std::to_string(strays) + " data files that hold nothing of this save"});
+        }
+    }
+};
+
+} // namespace
+
+const DirectoryLoader &dcpLoader()
+{
+    static const DcpLoader loader;
+    return loader;
+}
+
+} // namespace forkpoint

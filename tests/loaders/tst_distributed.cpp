@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Checkpoints of many files by their real writers (tests/data/FAMILY/CASE), against what the
+// processes held when they saved (expected.json beside them).
+#include "loaders/open_run.h"
+#include "loaders/zstd_source.h"
+
+#include <QtTest>
+#include <filesystem>
+#include <set>
+
+#include "tests/support/loaded_file.h"
+
+using namespace forkpoint;
+namespace fs = std::filesystem;
+
+namespace {
+
+const QString Data = QStringLiteral(FORKPOINT_TEST_DATA);
+
+struct Opened
+{
+    explicit Opened(const fs::path &path)
+    {
+        auto opened = openRun(path, {}, {});
+        if (!opened.ok()) {
+            error = opened.error().message();
+            return;
+        }
+        run = *opened;
+        auto newest = run->open(run->steps().size() - 1, {});
+        if (newest.ok())
+            source = *newest;
+        else
+            error = newest.error().message();
+    }
+
+    QByteArray digest(TensorIndex index) const
+    {
+        std::vector<std::byte> bytes(source->catalog().tensors[index].bytes);
+        return source->read(index, 0, bytes).ok() ? test::sha256(bytes) : QByteArray();
+    }
+    bool tells(std::string_view words) const
+    {
+        const auto &all = source->catalog().diagnostics;
+        return std::any_of(all.begin(), all.end(), [&](const Diagnostic &diagnostic) {
+            return (diagnostic.code + ' ' + diagnostic.file + ' ' + diagnostic.text).find(words)
+                != std::string::npos;
+        });
+    }
+
+    std::shared_ptr<const Run> run;
+    std::shared_ptr<const TensorSource> source;
+    std::string error;
+};
+
+/// A copy that may be damaged.
+class Copy
+{
+public:
+    explicit Copy(const QString &of)
+    {
+        fs::copy(of.toStdString(), path(), fs::copy_options::recursive);
+    }
+    fs::path path() const { return fs::path(m_directory.path().toStdString()) / "case"; }
+
+private:
+    QTemporaryDir m_directory;
+};
+
+QJsonObject expectations(const QString &family)
+{
+    const auto text = test::fileBytes(Data + '/' + family + "/expected.json");
+    return QJsonDocument::fromJson(text).object();
+}
+
+/// A plain value as JSON has it.
+QJsonValue toJson(const Value &value)
+{
+    if (const auto *text = std::get_if<std::string>(&value.data))
+        return QString::fromStdString(*text);
+    if (const auto *real = std::get_if<double>(&value.data))
+        return *real;
+    if (const auto *integer = std::get_if<std::int64_t>(&value.data))
+        return qint64(*integer);
+    if (const auto *flag = std::get_if<bool>(&value.data))
+        return *flag;
+    return QJsonValue::Null;
+}
+
+} // namespace
+
+class DistributedTest : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void holdsWhatWasSaved_data()
+    {
+        QTest::addColumn<QString>("path");
+        QTest::addColumn<QJsonObject>("expected");
+        for (const QString &family : {QStringLiteral("dcp")}) {
+            const QJsonObject cases = expectations(family);
+            QVERIFY2(!cases.isEmpty(), qPrintable(family));
+            for (auto at = cases.begin(); at != cases.end(); ++at) {
+                QTest::newRow(qPrintable(family + '/' + at.key()))
+                    << Data + '/' + family + '/' + at.key() << at.value().toObject();
+            }
+        }
+    }
+
+    void holdsWhatWasSaved()
+    {
+        QFETCH(QString, path);
+        QFETCH(QJsonObject, expected);
+        if (path.endsWith("zstd") && !whyNoZstd().empty())
+            QSKIP("built without zstd");
+        const Opened opened(path.toStdString());
+        QVERIFY2(opened.source, opened.error.c_str());
+        const Catalog &catalog = opened.source->catalog();
+        const QJsonObject tensors = expected["tensors"].toObject();
+        QCOMPARE(qsizetype(catalog.tensors.size()), qsizetype(tensors.size()));
+        for (TensorIndex i = 0; i < catalog.tensors.size(); ++i) {
+            const TensorRef &tensor = catalog.tensors[i];
+            const QJsonObject want = tensors[QString::fromStdString(tensor.name)].toObject();
+            QVERIFY2(!want.isEmpty(), tensor.name.c_str());
+            QCOMPARE(QString::fromStdString(tensor.dtype.name), want["dtype"].toString());
+            const auto shape =
+                QJsonDocument(want["shape"].toArray()).toJson(QJsonDocument::Compact);
+            QCOMPARE(QString::fromStdString(tensor.shape.toString()).remove(' '), QString(shape));
+            QCOMPARE(QString(opened.digest(i)), want["sha256"].toString());
+        }
+        const QJsonObject values = expected["values"].toObject();
+        for (auto at = values.begin(); at != values.end(); ++at) {
+            const auto found = std::find_if(
+                catalog.values.begin(), catalog.values.end(),
+                [&](const ValueRef &value) { return value.name == at.key().toStdString(); });
+            QVERIFY2(found != catalog.values.end(), qPrintable(at.key()));
+            QCOMPARE(toJson(found->value), at.value());
+        }
+        QVERIFY(catalog.complete);
+    }
+
+    void knowsTheOwnerOfEveryPart()
+    {
+        const Opened opened((Data + "/dcp/mesh").toStdString());
+        const Catalog &catalog = opened.source->catalog();
+        const TensorRef &both = catalog.tensors[*catalog.findTensor("model.both")];
+        QCOMPARE(both.extents.size(), std::size_t(4));
+        std::set<std::string> owners;
+        for (const Extent &extent : both.extents)
+            owners.insert(catalog.owners[extent.owner].toString());
+        QCOMPARE(owners, (std::set<std::string>{"rank 0", "rank 1", "rank 2", "rank 3"}));
+    }
+
+    void missingFileOfARank()
+    {
+        const Copy copy(Data + "/dcp/mesh");
+        fs::remove(copy.path() / "__1_0.distcp");
+        const Opened opened(copy.path());
+        QVERIFY2(opened.source, opened.error.c_str());
+        const Catalog &catalog = opened.source->catalog();
+        QVERIFY(!catalog.complete);
+        QVERIFY(opened.tells("__1_0.distcp"));
+        QVERIFY(catalog.tensors[*catalog.findTensor("model.both")].unreadable);
+        QCOMPARE(catalog.tensors.size(), std::size_t(9));
+    }
+
+    void cutFileOfARank()
+    {
+        const Copy copy(Data + "/dcp/mesh");
+        fs::resize_file(copy.path() / "__0_0.distcp", 2000);
+        const Opened opened(copy.path());
+        QVERIFY2(opened.source, opened.error.c_str());
+        QVERIFY(opened.tells("__0_0.distcp"));
+    }
+
+    void cutMetadataAtEveryByte()
+    {
+        const Copy copy(Data + "/dcp/one");
+        const QByteArray whole = test::fileBytes(Data + "/dcp/one/.metadata");
+        for (qsizetype size = 0; size < whole.size(); ++size) {
+            fs::resize_file(copy.path() / ".metadata", std::uintmax_t(size));
+            const Opened opened(copy.path());
+            QVERIFY(!opened.source);
+            QFile file(QString::fromStdString((copy.path() / ".metadata").string()));
+            QVERIFY(file.open(QIODevice::WriteOnly));
+            file.write(whole);
+        }
+    }
+
+    void withoutMetadata()
+    {
+        const Copy copy(Data + "/dcp/one");
+        fs::remove(copy.path() / ".metadata");
+        const Opened opened(copy.path());
+        QVERIFY(!opened.source);
+        QVERIFY(opened.error.find("unfinished") != std::string::npos);
+    }
+
+    void pathsOutOfTheDirectoryAreRefused()
+    {
+        const Copy copy(Data + "/dcp/one");
+        QFile file(QString::fromStdString((copy.path() / ".metadata").string()));
+        QVERIFY(file.open(QIODevice::ReadWrite));
+        QByteArray text = file.readAll();
+        QVERIFY(text.contains("__0_0.distcp"));
+        text.replace("__0_0.distcp", "../../../etc");
+        file.seek(0);
+        file.write(text);
+        file.close();
+        const Opened opened(copy.path());
+        QVERIFY2(opened.source, opened.error.c_str());
+        QVERIFY(opened.tells("refused"));
+        QVERIFY(!opened.source->catalog().complete);
+    }
+};
+
+QTEST_APPLESS_MAIN(DistributedTest)
+#include "tst_distributed.moc"
