@@ -3,7 +3,8 @@
 
 #include "model/utf8.h"
 
-#include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace forkpoint {
 
@@ -54,15 +55,17 @@ std::string escapeInvalidUtf8(std::string_view text)
 
 void makeNamesUnique(std::vector<std::string *> names)
 {
-    std::set<std::string> taken;
+    std::unordered_set<std::string> taken;
     std::vector<std::string *> repeated;
     for (std::string *name : names) {
         if (!taken.insert(*name).second)
             repeated.push_back(name);
     }
+    // All numbers of a name below its next one are taken: together the searches take linear time.
+    std::unordered_map<std::string, std::size_t> next;
     for (std::string *name : repeated) {
-        for (int number = 2;; ++number) {
-            std::string candidate = *name + "#" + std::to_string(number);
+        for (std::size_t &number = next.try_emplace(*name, 2).first->second;;) {
+            std::string candidate = *name + "#" + std::to_string(number++);
             if (taken.insert(candidate).second) {
                 *name = std::move(candidate);
                 break;

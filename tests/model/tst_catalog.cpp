@@ -4,6 +4,7 @@
 #include "model/json_values.h"
 #include "tests/support/memory_source.h"
 
+#include <QElapsedTimer>
 #include <QTest>
 
 #include <algorithm>
@@ -22,6 +23,7 @@ private slots:
     void invalidUtf8();
     void uniqueNames();
     void uniqueNamesOfRandomLists();
+    void manyEqualNamesAreQuick();
     void values();
     void globs();
     void globsLikeTheDefinition();
@@ -115,6 +117,24 @@ void TestCatalog::uniqueNamesOfRandomLists()
             QCOMPARE(names[i] == before[i], first); // the first one keeps its name, only that
         }
     }
+}
+
+void TestCatalog::manyEqualNamesAreQuick()
+{
+    std::vector<std::string> names(200'000, "a");
+    names.push_back("a#7");
+    std::vector<std::string *> pointers;
+    for (std::string &name : names)
+        pointers.push_back(&name);
+    QElapsedTimer timer;
+    timer.start();
+    makeNamesUnique(pointers);
+    QVERIFY(timer.elapsed() < 20'000); // one by one from 2 it is 2 * 10^10 tries
+    QCOMPARE(names[0], std::string("a"));
+    QCOMPARE(names[5], std::string("a#6"));
+    QCOMPARE(names[6], std::string("a#8")); // #7 was there before
+    QCOMPARE(names[199'999], std::string("a#200001"));
+    QCOMPARE(std::set<std::string>(names.begin(), names.end()).size(), names.size());
 }
 
 void TestCatalog::values()
