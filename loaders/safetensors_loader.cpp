@@ -385,9 +385,6 @@ private:
                      "was saved as " + inQuotes(text) + ", which shares its storage");
             }
         }
-        for (const std::string &extra : m_extraMembers)
-            tell(Severity::Note, "extra-member", inQuotes(extra),
-                 "the format knows no such member");
     }
 
     /// Takes the order only if every name of it is a tensor; they then count from 0.

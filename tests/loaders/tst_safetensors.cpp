@@ -188,6 +188,20 @@ private slots:
         QCOMPARE(opened("b,nobody").catalog().tensors[1].executionOrder, NoOrder);
     }
 
+    void tellsAnExtraMemberOnce()
+    {
+        const QByteArray header = "{\"__metadata__\":{\"a\":\"b\"},"
+                                  "\"w\":{\"dtype\":\"U8\",\"shape\":[1],"
+                                  "\"data_offsets\":[0,1],\"x\":1}}";
+        const QByteArray length = QByteArray(1, char(header.size())) + QByteArray(7, '\0');
+        const Loaded loaded = load(safetensorsLoader(), memory(length + header + "?"));
+        QVERIFY(loaded.status.ok());
+        const Diagnostics &told = loaded.catalog().diagnostics;
+        QCOMPARE(std::count_if(told.begin(), told.end(),
+                               [](const Diagnostic &each) { return each.code == "extra-member"; }),
+                 1);
+    }
+
     void tellsTiesExtraMembersAndOddMetadata()
     {
         const Loaded tied =
