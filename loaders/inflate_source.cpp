@@ -2,6 +2,7 @@
 #include "loaders/inflate_source.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include <zlib.h>
 
@@ -14,7 +15,9 @@ constexpr std::size_t StepBytes = std::size_t(1) << 20;
 // A saved state is about 40 KiB (the window and zlib's tables).
 constexpr std::uint64_t FirstDistance = std::uint64_t(4) << 20;
 constexpr std::size_t MaxSaved = 256;
-constexpr std::size_t MaxStreams = 8; ///< decoders kept at their places, 100 KiB each
+// Of all sources together.
+constexpr std::size_t MaxDecoders = 128;  ///< kept at their places, 100 KiB each
+constexpr std::size_t MaxAllSaved = 4096; ///< saved states
 constexpr int RawDeflate = -MAX_WBITS;
 
 Bytef *zlibPointer(const std::byte *data)
@@ -49,6 +52,59 @@ struct InflateSource::Stream
     std::vector<std::byte> input;
 };
 
+/// The decoders of all sources that wait at their places, the one used last at the end.
+class InflateSource::Decoders
+{
+public:
+    /// The decoder of `owner` that is nearest before `offset` and not before `from`, if any.
+    std::unique_ptr<Stream> take(const InflateSource *owner, std::uint64_t from,
+                                 std::uint64_t offset)
+    {
+        const std::scoped_lock lock(m_mutex);
+        auto best = m_waiting.end();
+        for (auto each = m_waiting.begin(); each != m_waiting.end(); ++each) {
+            const std::uint64_t at = each->stream->produced;
+            const bool usable = each->owner == owner && at >= from && at <= offset;
+            if (usable && (best == m_waiting.end() || at > best->stream->produced))
+                best = each;
+        }
+        if (best == m_waiting.end())
+            return nullptr;
+        std::unique_ptr<Stream> stream = std::move(best->stream);
+        m_waiting.erase(best);
+        return stream;
+    }
+    void keep(const InflateSource *owner, std::unique_ptr<Stream> stream)
+    {
+        const std::scoped_lock lock(m_mutex);
+        if (m_waiting.size() == MaxDecoders)
+            m_waiting.erase(m_waiting.begin());
+        m_waiting.push_back({owner, std::move(stream)});
+    }
+    void drop(const InflateSource *owner)
+    {
+        const std::scoped_lock lock(m_mutex);
+        std::erase_if(m_waiting, [owner](const Waiting &each) { return each.owner == owner; });
+    }
+
+    std::atomic<std::size_t> saved = 0;
+
+private:
+    struct Waiting
+    {
+        const InflateSource *owner;
+        std::unique_ptr<Stream> stream;
+    };
+    std::mutex m_mutex;
+    std::vector<Waiting> m_waiting;
+};
+
+InflateSource::Decoders &InflateSource::decoders()
+{
+    static Decoders all;
+    return all;
+}
+
 InflateSource::InflateSource(std::shared_ptr<const ByteSource> compressed, std::uint64_t size,
                              std::string name)
     : m_compressed(std::move(compressed)),
@@ -58,7 +114,11 @@ InflateSource::InflateSource(std::shared_ptr<const ByteSource> compressed, std::
 {
 }
 
-InflateSource::~InflateSource() = default;
+InflateSource::~InflateSource()
+{
+    decoders().drop(this);
+    decoders().saved -= m_saved.size();
+}
 
 Error InflateSource::failure(const Stream &stream, ErrorCode code, std::string text) const
 {
@@ -79,10 +139,8 @@ Status InflateSource::read(std::uint64_t offset, MutableByteView out) const
     FP_CHECK(seek(*stream, offset)); // a decoder that failed is not asked again
     FP_CHECK(decode(*stream, out));
     if (offset + out.size() == m_size)
-        FP_CHECK(checkEnd(*stream));
-    if (m_streams.size() == MaxStreams)
-        m_streams.erase(m_streams.begin());
-    m_streams.push_back(std::move(stream));
+        return checkEnd(*stream); // and no read continues from here
+    decoders().keep(this, std::move(stream));
     return {};
 }
 
@@ -93,20 +151,10 @@ Result<std::unique_ptr<InflateSource::Stream>> InflateSource::takeStream(std::ui
         m_saved.begin(), m_saved.end(), offset,
         [](std::uint64_t position, const auto &saved) { return position < saved->produced; });
     const std::uint64_t saved = after == m_saved.begin() ? 0 : (*std::prev(after))->produced;
-    auto best = m_streams.end();
-    for (auto each = m_streams.begin(); each != m_streams.end(); ++each) {
-        const bool usable = (*each)->produced <= offset && (*each)->produced >= saved;
-        if (usable && (best == m_streams.end() || (*each)->produced > (*best)->produced))
-            best = each;
-    }
-    std::unique_ptr<Stream> stream;
-    if (best != m_streams.end()) {
-        stream = std::move(*best);
-        m_streams.erase(best);
-    } else if (after != m_saved.begin()) {
-        stream = std::make_unique<Stream>(**std::prev(after));
-    } else {
-        stream = std::make_unique<Stream>();
+    std::unique_ptr<Stream> stream = decoders().take(this, saved, offset);
+    if (!stream) {
+        stream = after == m_saved.begin() ? std::make_unique<Stream>()
+                                          : std::make_unique<Stream>(**std::prev(after));
     }
     if (!stream->valid)
         return failure(*stream, ErrorCode::Io, "zlib cannot make a decoder");
@@ -198,14 +246,19 @@ void InflateSource::saveState(Stream &stream) const
     const std::uint64_t last = m_saved.empty() ? 0 : m_saved.back()->produced;
     if (stream.produced < last + m_distance)
         return;
+    if (decoders().saved >= MaxAllSaved)
+        return;
     auto copy = std::make_unique<Stream>(stream);
-    if (copy->valid)
-        m_saved.push_back(std::move(copy));
+    if (!copy->valid)
+        return;
+    m_saved.push_back(std::move(copy));
+    ++decoders().saved;
     if (m_saved.size() < MaxSaved)
         return;
     for (std::size_t i = 0; i < MaxSaved / 2; ++i)
         m_saved[i] = std::move(m_saved[2 * i + 1]);
     m_saved.resize(MaxSaved / 2);
+    decoders().saved -= MaxSaved / 2;
     m_distance *= 2;
 }
 

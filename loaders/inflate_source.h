@@ -10,7 +10,9 @@ namespace forkpoint {
 /// The decoded bytes of a raw deflate stream (RFC 1951), at any position, in bounded memory.
 /// Reading forward decodes once; a jump back starts from one of at most 256 saved decoder states,
 /// whose distance doubles when they become too many. A few decoders are kept at their places, so
-/// that several threads may each read forward through their own part. Nothing is decoded beyond the announced size.
+/// that several threads may each read forward through their own part. All sources of the process
+/// share what is kept: the decoder used longest ago goes first, and states beyond a number are not
+/// saved, whatever an archive's count of records. Nothing is decoded beyond the announced size.
 /// A stream that is cut or broken is an error where it breaks; what precedes stays readable. The
 /// read that reaches the end also checks that the stream ends there.
 class InflateSource final : public ByteSource
@@ -27,7 +29,9 @@ public:
 
 private:
     struct Stream;
+    class Decoders;
 
+    static Decoders &decoders();
     Result<std::unique_ptr<Stream>> takeStream(std::uint64_t offset) const;
     Status seek(Stream &stream, std::uint64_t offset) const;
     Status decode(Stream &stream, MutableByteView out) const;
@@ -41,9 +45,8 @@ private:
     std::uint64_t m_size;
     std::string m_name;
 
-    mutable std::mutex m_mutex;                             ///< guards everything below
-    mutable std::vector<std::unique_ptr<Stream>> m_streams; ///< the one used last is at the end
-    mutable std::vector<std::unique_ptr<Stream>> m_saved;   ///< by decoded position
+    mutable std::mutex m_mutex;                           ///< guards everything below
+    mutable std::vector<std::unique_ptr<Stream>> m_saved; ///< by decoded position
     mutable std::uint64_t m_distance;
 };
 

@@ -10,6 +10,7 @@
 
 #include <thread>
 
+#include <unistd.h>
 #include <zlib.h>
 
 using namespace forkpoint;
@@ -42,6 +43,12 @@ QByteArray longText(qsizetype bytes)
         text += QByteArray::number(quint64(i) * 2654435761u) + " loss\n";
     text.truncate(bytes);
     return text;
+}
+
+qint64 residentBytes()
+{
+    const QList<QByteArray> pages = fileBytes("/proc/self/statm").split(' ');
+    return pages.value(1).toLongLong() * sysconf(_SC_PAGESIZE);
 }
 
 QByteArray readFrom(const ByteSource &source, quint64 offset, quint64 size)
@@ -304,6 +311,26 @@ private slots:
         for (std::thread &thread : threads)
             thread.join();
         QCOMPARE(wrong.load(), 0);
+    }
+
+    void manySourcesShareAFewDecoders()
+    {
+#ifdef __SANITIZE_ADDRESS__
+        QSKIP("the sanitizer keeps freed memory");
+#endif
+        // 4000 decoders with their input would be 400 MB.
+        const QByteArray text = longText(300000);
+        const auto stream = memory(deflated(text));
+        const qint64 before = residentBytes();
+        std::vector<std::unique_ptr<InflateSource>> sources;
+        for (int i = 0; i < 4000; ++i) {
+            sources.push_back(std::make_unique<InflateSource>(stream, quint64(text.size()), "x"));
+            QVERIFY(readFrom(*sources.back(), 1000, 10) == text.mid(1000, 10));
+        }
+        for (const auto &source : sources) // however long ago: a new decoder reads the same
+            QVERIFY(readFrom(*source, 500, 10) == text.mid(500, 10));
+        QVERIFY2(residentBytes() - before < (100 << 20),
+                 qPrintable(QString::number(residentBytes() - before)));
     }
 
     void aLyingOrCutStreamIsAnErrorWhereItBreaks()
