@@ -183,10 +183,11 @@ Result<TensorRef> npyTensor(const std::shared_ptr<const ByteSource> &source,
     }
     const std::uint64_t end = header.dataOffset + header.dataBytes;
     if (header.dataBytes < there) {
-        builder.addDiagnostic({Severity::Warning, "trailing-bytes", source->name(),
+        builder.addDiagnostic({Severity::Error, "trailing-bytes", source->name(),
                                "byte " + std::to_string(end),
                                std::to_string(there - header.dataBytes)
-                                   + " bytes follow the array and belong to nothing"});
+                                   + " bytes follow the array and are not listed"});
+        builder.setIncomplete();
     }
     TensorRef tensor;
     tensor.shape = header.shape;

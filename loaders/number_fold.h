@@ -4,6 +4,7 @@
 #include "model/value.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace forkpoint {
@@ -14,7 +15,8 @@ class NumberFold
 public:
     void addInteger(std::int64_t value) { m_numbers.push_back({std::uint64_t(value), false}); }
     void addReal(double value);
-    Value value() const;
+    /// Nothing where a float is among integers that a float cannot hold: they would be rounded.
+    std::optional<Value> value() const;
 
 private:
     struct Number

@@ -162,26 +162,32 @@ void listFolder(TorchRecords &records, const std::string &folder, const std::str
         if (model != "model")
             below.prefix = context.prefix.child(Key::of(model));
         const Status status = listConfig(records, folder, config, below);
-        if (!status.ok())
-            context.builder.addDiagnostic(status.error(), Severity::Error);
+        if (status.ok())
+            continue;
+        context.builder.addDiagnostic(status.error(), Severity::Error);
+        context.builder.setIncomplete();
     }
 }
 
 void listSamples(TorchRecords &records, const TreeContext &context)
 {
     const ZipEntry *entry = records.find("data/sample_inputs/model.pt");
-    if (!entry || context.nesting >= limits::NestedPickles)
+    if (!entry)
         return;
     TreeContext below = context;
     below.prefix = context.prefix.child(Key::of("sample_inputs"));
     below.nesting = context.nesting + 1;
     Status status;
-    if (auto source = records.archive().openEntry(*entry); source.ok())
+    if (below.nesting > limits::NestedPickles)
+        status = Error{ErrorCode::Limit, {}, "sample_inputs", "saves nested too deep"};
+    else if (auto source = records.archive().openEntry(*entry); source.ok())
         status = listTorchZip(source.value(), below);
     else
         status = source.error();
-    if (!status.ok())
-        context.builder.addDiagnostic(status.error(), Severity::Warning);
+    if (status.ok())
+        return;
+    context.builder.addDiagnostic(status.error(), Severity::Error);
+    context.builder.setIncomplete();
 }
 
 } // namespace

@@ -136,10 +136,12 @@ Status locateStorages(const ByteSource &source, std::uint64_t at, const PickleGr
         stored.problem = stop;
         table.stored.emplace(std::move(name), std::move(stored));
     }
-    if (!stop && at < source.size())
+    if (!stop && at < source.size()) {
         builder.addDiagnostic(
-            {Severity::Warning, "trailing-bytes", source.name(), "byte " + std::to_string(at),
-             std::to_string(source.size() - at) + " bytes behind the last storage"});
+            {Severity::Error, "trailing-bytes", source.name(), "byte " + std::to_string(at),
+             std::to_string(source.size() - at) + " bytes behind the last storage are not listed"});
+        builder.setIncomplete();
+    }
     return {};
 }
 

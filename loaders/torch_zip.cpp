@@ -118,10 +118,13 @@ Status listRecord(TorchRecords &records, const std::string &record, const std::s
         return std::move(read).error().atPlace("record '" + record + "'");
     const PickleGraph &graph = *read.value();
     reportDangerousGlobals(graph, context, {});
-    if (graph.end < input->size())
-        context.builder.addDiagnostic(
-            {Severity::Warning, "trailing-bytes", context.file, "record '" + record + "'",
-             std::to_string(input->size() - graph.end) + " bytes behind the end of the pickle"});
+    if (graph.end < input->size()) {
+        context.builder.addDiagnostic({Severity::Error, "trailing-bytes", context.file,
+                                       "record '" + record + "'",
+                                       std::to_string(input->size() - graph.end)
+                                           + " bytes behind the end of the pickle are not listed"});
+        context.builder.setIncomplete();
+    }
     RecordTable table(records, folder, folder == "traced_inputs/", context);
     return listPickle(graph, &table, context);
 }
@@ -136,8 +139,10 @@ void listScriptParts(TorchRecords &records, const TreeContext &context)
         TreeContext below = context;
         below.prefix = context.prefix.child(Key::of(part));
         const Status status = listRecord(records, record, std::string(part) + "/", below);
-        if (!status.ok())
-            context.builder.addDiagnostic(status.error(), Severity::Error);
+        if (status.ok())
+            continue;
+        context.builder.addDiagnostic(status.error(), Severity::Error);
+        context.builder.setIncomplete();
     }
     context.builder.addDiagnostic({Severity::Note,
                                    "torchscript",

@@ -145,7 +145,10 @@ private slots:
     {
         QVERIFY(open("two_in_one.npy").tells("trailing-bytes 160 bytes follow the array"));
         QVERIFY(open("npy_trailing.npy").tells("trailing-bytes 3 bytes follow the array"));
+        QVERIFY(!open("two_in_one.npy").catalog().complete);
+        QVERIFY(!open("npy_trailing.npy").catalog().complete);
         QVERIFY(open("scalar.npy").catalog().diagnostics.empty());
+        QVERIFY(open("scalar.npy").catalog().complete);
     }
 
     void voidElementsGetATypeOnlyFromNameOrUser()

@@ -154,6 +154,8 @@ private slots:
     void memoBombIsShownOnce();
     void deepNestingIsCapped();
     void longNumberListIsFolded();
+    void brokenPartsLeaveItIncomplete_data();
+    void brokenPartsLeaveItIncomplete();
 };
 
 void TestTorchFiles::holdsWhatTorchHeld_data()
@@ -446,10 +448,64 @@ void TestTorchFiles::longNumberListIsFolded()
     QCOMPARE(folded.count, std::uint64_t(65));
     QCOMPARE(folded.digest,
              std::string("7bb4b16bbdc1c6ef40694d9ec165b4c114ae0bf0d9b863130560fa99163585f9"));
+    // The same with a float in front and 2**53 + 1 or 2**53 behind: no float holds the former.
+    const QByteArray half = raw("\x80\x02](G?\xe0\0\0\0\0\0\0");
+    QByteArray many;
+    for (int i = 0; i < 64; ++i)
+        many += QByteArray("K") + char(i);
+    const QByteArray exact = raw("\x8a\x07\0\0\0\0\0\0\x20"
+                                 "e.");
+    const QByteArray inexact = raw("\x8a\x07\1\0\0\0\0\0\x20"
+                                   "e.");
+    // hashlib.sha256(struct.pack("<66d", 0.5, *range(64), 2**53)).hexdigest()
+    QCOMPARE(valueOf(half + many + exact).digest,
+             std::string("280957050f2a4c3b20f09e193933bb1c831b3aa936ace1e1f1698dd619d021a6"));
+    const Opened apart = openBytes("n", half + many + inexact);
+    QCOMPARE(apart.checkpoint->catalog().values.size(), std::size_t(66));
+    const auto &items = apart.checkpoint->catalog().values;
+    QVERIFY(std::any_of(items.begin(), items.end(), [](const ValueRef &item) {
+        return item.value.identicalTo(Value::integer((std::int64_t(1) << 53) + 1));
+    }));
     const Value floats = valueOf(ints + raw("G\x40\x50\0\0\0\0\0\0") + "e.");
     QCOMPARE(floats.digest,
              std::string("a2c297b161f5e61a7e16c45d19feb53ec8f2ae0103d1a97d7c91756ccfccba51"));
     QCOMPARE(openBytes("n", ints + "e.").checkpoint->catalog().values.size(), std::size_t(64));
+}
+
+void TestTorchFiles::brokenPartsLeaveItIncomplete_data()
+{
+    QTest::addColumn<QString>("file");
+    QTest::addColumn<QByteArray>("record");
+    const auto row = [](const char *file, const char *record) {
+        QTest::newRow(record) << QString::fromLatin1(file) << QByteArray(record);
+    };
+    row("scripted.pt", "constants.pkl");
+    row("exported.pt2", "model_weights_config.json");
+    row("exported.pt2", "model_constants_config.json");
+    row("exported.pt2", "sample_inputs/model.pt");
+}
+
+/// Parts of an archive without which the rest still opens.
+void TestTorchFiles::brokenPartsLeaveItIncomplete()
+{
+    QFETCH(QString, file);
+    QFETCH(QByteArray, record);
+    QByteArray bytes = fileBytes(file);
+    QVERIFY(openBytes(file, bytes).checkpoint->catalog().complete);
+    // Its stored data follow the name and the extra field of the local header.
+    const qsizetype name = bytes.indexOf(record);
+    QVERIFY(name > 30);
+    const qsizetype header = bytes.lastIndexOf("PK\x03\x04", name);
+    const auto size = [&](qsizetype at) {
+        return qsizetype(std::uint8_t(bytes[at]) | std::uint8_t(bytes[at + 1]) << 8);
+    };
+    bytes[header + 30 + size(header + 26) + size(header + 28)] = char(0xff);
+    const Opened opened = openBytes(file, bytes);
+    QVERIFY(opened.status.ok());
+    const Catalog &catalog = opened.checkpoint->catalog();
+    QVERIFY(!catalog.complete);
+    QVERIFY(std::any_of(catalog.diagnostics.begin(), catalog.diagnostics.end(),
+                        [](const Diagnostic &d) { return d.severity == Severity::Error; }));
 }
 
 QTEST_APPLESS_MAIN(TestTorchFiles)
