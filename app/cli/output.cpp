@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/output.h"
 
-#include "app/core/printable.h"
 #include "app/core/text_file.h"
 #include "model/format.h"
+#include "model/printable.h"
 
 #include <cstdio>
 #include <unistd.h>

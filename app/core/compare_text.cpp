@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/compare_text.h"
 
-#include "app/core/printable.h"
 #include "model/format.h"
+#include "model/printable.h"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/fingerprint_document.h"
 
-#include "app/core/printable.h"
 #include "model/json_values.h"
 #include "model/pair_reading.h"
+#include "model/printable.h"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/inspect_document.h"
 
-#include "app/core/printable.h"
 #include "model/format.h"
 #include "model/json_values.h"
+#include "model/printable.h"
 
 #include <algorithm>
 

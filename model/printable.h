@@ -6,8 +6,8 @@
 
 namespace forkpoint {
 
-/// Text from a file, safe to show on a terminal: control characters, directional overrides and
-/// bytes that are not UTF-8 become \xNN of their bytes; everything else stays as it is.
+/// Text from a file, safe to show: control characters, directional overrides, characters that
+/// cannot be seen and bytes that are not UTF-8 become \xNN of their bytes; everything else stays.
 std::string printable(std::string_view text);
 
 } // namespace forkpoint
