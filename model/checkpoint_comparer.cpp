@@ -9,6 +9,7 @@
 #include "model/value_comparison.h"
 
 #include <algorithm>
+#include <set>
 
 namespace forkpoint {
 
@@ -64,6 +65,24 @@ std::optional<MeasuredAs> commonType(const DType &a, const DType &b)
     return std::nullopt;
 }
 
+/// The rank that a tensor belongs to; nothing where it is of the whole run.
+const OwnerCoordinate *rankOf(const Catalog &catalog, TensorIndex index)
+{
+    const OwnerIndex owner = catalog.tensors[index].owner;
+    return owner < catalog.owners.size() ? &catalog.owners[owner] : nullptr;
+}
+
+/// The ranks that have tensors of their own.
+std::set<std::vector<std::pair<std::string, std::int64_t>>> ranksOf(const Catalog &catalog)
+{
+    std::set<std::vector<std::pair<std::string, std::int64_t>>> ranks;
+    for (TensorIndex i = 0; i < catalog.tensors.size(); ++i) {
+        if (const OwnerCoordinate *rank = rankOf(catalog, i))
+            ranks.insert(rank->axes);
+    }
+    return ranks;
+}
+
 } // namespace
 
 struct CheckpointComparer::State
@@ -75,6 +94,7 @@ struct CheckpointComparer::State
 
     CheckpointComparison result;
     Pairing pairing;
+    bool unlikeRanks = false; ///< rank-local tensors do not come from the same ranks on both sides
     std::vector<std::optional<MeasuredAs>> measuredAs; ///< per row; nothing: no common type
     std::vector<RowReading> readings;
     std::vector<ReadTask> readTasks;
@@ -97,6 +117,7 @@ struct CheckpointComparer::State
 
     void prepare();
     TensorRow rowOf(const TensorPair &pair) const;
+    bool ownedByRank(const TensorRow &row) const;
     void classify(TensorRow &row, std::optional<MeasuredAs> &as) const;
     void planReading();
     void planSide(std::size_t row, bool sideA, bool sideB, std::uint64_t bytes);
@@ -136,6 +157,7 @@ TensorRow CheckpointComparer::State::rowOf(const TensorPair &pair) const
     row.stateClass = pair.stateClass;
     row.pairedBy = pair.by;
     row.pairedReason = pair.reason;
+    row.ambiguous = pair.ambiguous;
     const auto describe = [&](const TensorRef &tensor, std::string &name, DType &dtype,
                               Shape &shape) {
         name = tensor.name;
@@ -155,6 +177,12 @@ TensorRow CheckpointComparer::State::rowOf(const TensorPair &pair) const
 
 void CheckpointComparer::State::classify(TensorRow &row, std::optional<MeasuredAs> &as) const
 {
+    if (unlikeRanks && ownedByRank(row)) {
+        row.status = ItemStatus::NotCompared;
+        row.notComparable = true;
+        row.reason = "the state of one rank, and the two sides were written by unlike ranks";
+        return;
+    }
     if (!row.a || !row.b) {
         row.status = row.a ? ItemStatus::OnlyInA : ItemStatus::OnlyInB;
         return;
@@ -184,8 +212,14 @@ void CheckpointComparer::State::classify(TensorRow &row, std::optional<MeasuredA
     row.reason = "not read yet";
 }
 
+bool CheckpointComparer::State::ownedByRank(const TensorRow &row) const
+{
+    return (row.a && rankOf(a->catalog(), *row.a)) || (row.b && rankOf(b->catalog(), *row.b));
+}
+
 void CheckpointComparer::State::prepare()
 {
+    unlikeRanks = ranksOf(a->catalog()) != ranksOf(b->catalog());
     pairing = pairCatalogs(a->catalog(), b->catalog(), options.pairing);
     for (const TensorPair &pair : pairing.tensors) {
         result.tensors.push_back(rowOf(pair));

@@ -26,6 +26,8 @@ struct TensorRow
     StateClass stateClass = StateClass::Unknown;
     PairedBy pairedBy = PairedBy::Unpaired;
     std::string pairedReason;
+    bool ambiguous = false;     ///< it met one of several that bear its name
+    bool notComparable = false; ///< NotCompared for what it is: a rank's state, other ranks there
     ItemStatus status = ItemStatus::NotCompared;
     std::string reason; ///< always with NotCompared; with Different by shape or dtype
 
@@ -50,6 +52,7 @@ struct ValueRow
     std::optional<std::size_t> a, b;
     StateClass stateClass = StateClass::Unknown;
     PairedBy pairedBy = PairedBy::Unpaired;
+    bool ambiguous = false; ///< it met one of several that bear its name
     ItemStatus status = ItemStatus::NotCompared;
     std::optional<Value> valueA, valueB;
     bool withinTolerance = false;

@@ -14,12 +14,15 @@ void addTensor(VerdictFacts &facts, const TensorRow &row, const ComparisonContex
 {
     ++facts.coverage.tensorsTotal;
     facts.coverage.bytesTotal += row.bytes;
+    facts.ambiguous |= row.ambiguous;
     const bool layoutDiffers = row.a && row.b
         && (row.shapeA != row.shapeB || (row.dtypeA != row.dtypeB && row.comparedAs.empty()));
     switch (row.status) {
     case ItemStatus::OnlyInA:
     case ItemStatus::OnlyInB: addOneSided(facts, context); return;
-    case ItemStatus::NotCompared: facts.unreadable = true; return;
+    case ItemStatus::NotCompared:
+        (row.notComparable ? facts.notComparable : facts.unreadable) = true;
+        return;
     case ItemStatus::Identical: break;
     case ItemStatus::Different:
         if (row.withinTolerance)
@@ -35,6 +38,7 @@ void addTensor(VerdictFacts &facts, const TensorRow &row, const ComparisonContex
 
 void addValue(VerdictFacts &facts, const ValueRow &row, const ComparisonContext &context)
 {
+    facts.ambiguous |= row.ambiguous;
     switch (row.status) {
     case ItemStatus::OnlyInA:
     case ItemStatus::OnlyInB: addOneSided(facts, context); break;

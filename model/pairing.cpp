@@ -172,6 +172,14 @@ std::vector<Pair> pairByPath(std::vector<Candidate> &a, std::vector<Candidate> &
     return pairs;
 }
 
+/// Whether a neighbour in a list sorted by name bears the same name: after a rename rule, or where
+/// the paths behind equal display names have no partner of their own.
+bool bearsSeveral(const std::vector<Candidate> &sorted, std::size_t i)
+{
+    return (i > 0 && sorted[i - 1].name == sorted[i].name)
+        || (i + 1 < sorted.size() && sorted[i + 1].name == sorted[i].name);
+}
+
 template <class Pair>
 std::vector<Pair> merge(std::vector<Candidate> a, std::vector<Candidate> b, bool affixTaken)
 {
@@ -188,7 +196,10 @@ std::vector<Pair> merge(std::vector<Candidate> a, std::vector<Candidate> b, bool
     while (i < a.size() || j < b.size()) {
         const bool takeA = j == b.size() || (i < a.size() && a[i].name <= b[j].name);
         const bool takeB = i == a.size() || (j < b.size() && b[j].name <= a[i].name);
-        pairs.push_back(pairOf<Pair>(takeA ? &a[i++] : nullptr, takeB ? &b[j++] : nullptr));
+        pairs.push_back(pairOf<Pair>(takeA ? &a[i] : nullptr, takeB ? &b[j] : nullptr));
+        pairs.back().ambiguous = takeA && takeB && (bearsSeveral(a, i) || bearsSeveral(b, j));
+        i += takeA ? 1u : 0u;
+        j += takeB ? 1u : 0u;
     }
     const auto order = [](const Pair &left, const Pair &right) {
         return std::tuple(std::string_view(left.name), !(left.a && left.b), !left.a)
@@ -261,6 +272,9 @@ void explain(std::vector<Pair> &pairs, const std::vector<Item> &a, const std::ve
             pair.by = PairedBy::Rename;
             pair.reason = "'" + nameA + "' and '" + nameB + "' by a rename rule";
         }
+        if (pair.ambiguous)
+            pair.reason += std::string(pair.reason.empty() ? "" : "; ")
+                + "several items of a side bear this name, so who met whom is a guess";
     }
 }
 

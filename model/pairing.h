@@ -51,7 +51,8 @@ struct ItemPair
     std::string name; ///< the logical name
     StateClass stateClass = StateClass::Unknown;
     PairedBy by = PairedBy::Unpaired;
-    std::string reason; ///< for people: "prefix 'module.' of B taken off"
+    std::string reason;     ///< for people: "prefix 'module.' of B taken off"
+    bool ambiguous = false; ///< several of one side bear the name: who met whom is a guess
 };
 
 using TensorPair = ItemPair<TensorIndex>;

@@ -81,6 +81,7 @@ std::vector<ValueRow> compareValues(const Catalog &a, const Catalog &b,
         row.b = pair.b;
         row.stateClass = pair.stateClass;
         row.pairedBy = pair.by;
+        row.ambiguous = pair.ambiguous;
         if (pair.a)
             row.valueA = a.values[*pair.a].value;
         if (pair.b)

@@ -141,6 +141,8 @@ private slots:
     void shapesAndTypes();
     void widened();
     void unreadable();
+    void ambiguousNames();
+    void stateOfUnlikeRanks();
     void tolerances_data();
     void tolerances();
     void specialNumbersAndTolerance();
@@ -396,6 +398,55 @@ void TestComparer::unreadable()
     e->finish();
     e->breakTensor(MemorySource::pathOf("two"));
     QVERIFY(compare(d, e).verdict.outcome == Outcome::Different);
+}
+
+/// Two items of each side under one name: equal bytes prove nothing about who should have met whom.
+void TestComparer::ambiguousNames()
+{
+    const auto a = source(), b = source();
+    for (const char *name : {"p.w", "q.w"})
+        a->addFloats(name, {1, 2, 3});
+    for (const char *name : {"r.w", "s.w"})
+        b->addFloats(name, {1, 2, 3});
+    a->finish();
+    b->finish();
+    CompareOptions options;
+    for (const char *rule : {"s/p.w/w/", "s/q.w/w/", "s/r.w/w/", "s/s.w/w/"})
+        options.pairing.renames.push_back(*RenameRule::parse(rule));
+    const CheckpointComparison guessed = compare(a, b, options);
+    QCOMPARE(guessed.counts.identical, std::uint64_t(2));
+    QVERIFY(guessed.verdict.outcome == Outcome::Undecided);
+    QVERIFY(guessed.facts.ambiguous && has(guessed.verdict.reason, "ambiguous"));
+    QVERIFY(has(guessed.tensors[0].pairedReason, "guess"));
+
+    // One of each is no guess.
+    options.pairing.renames = {*RenameRule::parse("s/p./x./"), *RenameRule::parse("s/r./x./"),
+                               *RenameRule::parse("s/q./y./"), *RenameRule::parse("s/s./y./")};
+    QVERIFY(compare(a, b, options).verdict.outcome == Outcome::Identical);
+}
+
+void TestComparer::stateOfUnlikeRanks()
+{
+    const auto make = [](std::initializer_list<std::int64_t> ranks) {
+        const auto result = source();
+        result->addFloats("model.w", {1, 2, 3});
+        for (const std::int64_t rank : ranks) {
+            Catalog &catalog = result->editCatalog();
+            catalog.owners.push_back({{{"rank", rank}}});
+            TensorRef &tensor =
+                result->addFloats("rank_" + std::to_string(rank) + ".rng.state", {4, 5});
+            tensor.owner = OwnerIndex(catalog.owners.size() - 1);
+        }
+        result->finish();
+        return result;
+    };
+    const CheckpointComparison unlike = compare(make({0, 1}), make({0, 1, 2, 3}));
+    QCOMPARE(unlike.counts.identical, std::uint64_t(1));
+    QCOMPARE(unlike.counts.notCompared, std::uint64_t(4));
+    QVERIFY(unlike.verdict.outcome == Outcome::Undecided);
+    QVERIFY(unlike.facts.notComparable && !unlike.facts.unreadable);
+    QVERIFY(has(unlike.tensors.back().reason, "unlike ranks"));
+    QVERIFY(compare(make({0, 1}), make({0, 1})).verdict.outcome == Outcome::Identical);
 }
 
 void TestComparer::tolerances_data()
