@@ -117,29 +117,63 @@ bool printsAlike(double a, double b, int digits)
     return a == b || printed(a, digits) == printed(b, digits);
 }
 
+/// Calls visit(step, value of A, value of B) for every step that both logged, rising.
+template <class Visit>
+void forEachCommonStep(const MetricSeries &a, const MetricSeries &b, Visit visit)
+{
+    std::size_t j = 0;
+    for (const MetricPoint &point : a.points) {
+        while (j < b.points.size() && b.points[j].step < point.step)
+            ++j;
+        if (j < b.points.size() && b.points[j].step == point.step)
+            visit(point.step, point.value, b.points[j].value);
+    }
+}
+
+bool sameBits(double a, double b)
+{
+    return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+}
+
+void addStep(MetricDifference &entry, Step step, double a, double b)
+{
+    if (entry.steps++ == 0)
+        entry.first = step;
+    entry.last = step;
+    const bool same = sameBits(a, b);
+    entry.different += same ? 0u : 1u;
+    const double difference = same ? 0.0 : b - a;
+    if (!std::isfinite(difference))
+        return;
+    entry.least = std::min(entry.least.value_or(difference), difference);
+    entry.largest = std::max(entry.largest.value_or(difference), difference);
+}
+
 MetricComparison compareSeries(const MetricSeries &a, const MetricSeries &b)
 {
     static constexpr std::array Digits = {4, 6};
     MetricComparison result;
     result.name = a.name;
     result.bitsKnown = a.bitsKnown && b.bitsKnown;
-    std::size_t j = 0;
-    for (const MetricPoint &point : a.points) {
-        while (j < b.points.size() && b.points[j].step < point.step)
-            ++j;
-        if (j == b.points.size() || b.points[j].step != point.step)
-            continue;
+    forEachCommonStep(a, b, [&](Step step, double valueA, double valueB) {
         ++result.commonSteps;
-        const double other = b.points[j].value;
-        const bool sameBits =
-            std::bit_cast<std::uint64_t>(point.value) == std::bit_cast<std::uint64_t>(other);
-        if (!sameBits && !result.firstBitDifference)
-            result.firstBitDifference = point.step;
-        for (const int digits : Digits) {
-            if (!printsAlike(point.value, other, digits))
-                result.firstPrintedDifference.emplace(digits, point.step);
+        if (!sameBits(valueA, valueB)) {
+            ++result.differentSteps;
+            if (!result.firstBitDifference)
+                result.firstBitDifference = step;
         }
-    }
+        for (const int digits : Digits) {
+            if (!printsAlike(valueA, valueB, digits))
+                result.firstPrintedDifference.emplace(digits, step);
+        }
+    });
+    constexpr std::uint64_t Most = MetricComparison::MostDifferences;
+    const std::uint64_t stepsOfEntry = (result.commonSteps + Most - 1) / Most;
+    forEachCommonStep(a, b, [&](Step step, double valueA, double valueB) {
+        if (result.differences.empty() || result.differences.back().steps == stepsOfEntry)
+            result.differences.emplace_back();
+        addStep(result.differences.back(), step, valueA, valueB);
+    });
     return result;
 }
 

@@ -39,12 +39,28 @@ struct FirstDivergence
     std::string sentence;
 };
 
+/// B - A of one metric over some neighbouring common steps; usually of one step alone.
+struct MetricDifference
+{
+    Step first = 0, last = 0;
+    std::uint64_t steps = 0;     ///< common ones from first to last
+    std::uint64_t different = 0; ///< of these: whose bits differ
+    /// The smallest and the largest finite B - A; both 0 where all bits are equal.
+    std::optional<double> least, largest;
+    bool operator==(const MetricDifference &) const = default;
+};
+
 /// One metric that both runs logged.
 struct MetricComparison
 {
+    /// More common steps than this share their entries of `differences`.
+    static constexpr std::size_t MostDifferences = 1024;
+
     std::string name;
     bool bitsKnown = true;
     std::uint64_t commonSteps = 0;
+    std::uint64_t differentSteps = 0;          ///< of these: whose bits differ
+    std::vector<MetricDifference> differences; ///< rising, every common step in one of them
     std::optional<Step> firstBitDifference;
     /// Digits after the point -> first step whose numbers differ when printed so.
     std::map<int, Step> firstPrintedDifference;

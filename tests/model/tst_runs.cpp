@@ -457,6 +457,24 @@ void TestRuns::metrics()
     QCOMPARE(result[1].commonSteps, std::uint64_t(3));
     QVERIFY(result[1].firstBitDifference == 3);
     QCOMPARE(result[1].firstPrintedDifference, (std::map<int, Step>{{4, 4}, {6, 3}}));
+    QCOMPARE(result[1].differentSteps, std::uint64_t(2));
+    const std::vector<MetricDifference> differences = {
+        {2, 2, 1, 0, 0.0, 0.0},
+        {3, 3, 1, 1, 2.250001 - 2.25, 2.250001 - 2.25},
+        {4, 4, 1, 1, 2.1 - 2.0, 2.1 - 2.0}};
+    QCOMPARE(result[1].differences, differences);
+
+    // More steps than entries: they share them, and the one that differs is seen.
+    std::vector<MetricPoint> many(3000), other(3000);
+    for (std::size_t i = 0; i < many.size(); ++i)
+        many[i] = other[i] = {Step(i), 1.0};
+    other[1501].value = 3.0;
+    other[2000].value = std::numeric_limits<double>::quiet_NaN();
+    const MetricComparison folded = compareMetrics({make("x", many)}, {make("x", other)}).front();
+    QCOMPARE(folded.differences.size(), std::size_t(1000));
+    QCOMPARE(folded.differences[500], (MetricDifference{1500, 1502, 3, 1, 0.0, 2.0}));
+    QCOMPARE(folded.differences[666], (MetricDifference{1998, 2000, 3, 1, 0.0, 0.0}));
+    QCOMPARE(folded.differentSteps, std::uint64_t(2));
 
     const auto runA = single(checkpoint(1)), runB = single(checkpoint(2));
     runA->addMetric(make("loss", {{1, 2.0}}));
