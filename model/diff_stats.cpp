@@ -229,6 +229,8 @@ void DiffStats::append(const DiffStats &next)
 
 std::optional<double> DiffStats::meanAbs() const
 {
+    if (recorded)
+        return recorded->meanAbs;
     if (finitePairs == 0)
         return std::nullopt;
     return meanOf(sums.total().absDifference, finitePairs);
@@ -236,6 +238,8 @@ std::optional<double> DiffStats::meanAbs() const
 
 std::optional<double> DiffStats::rms() const
 {
+    if (recorded)
+        return recorded->rms;
     if (finitePairs == 0)
         return std::nullopt;
     return rootMeanOf(sums.total().squaredDifference, finitePairs);
@@ -243,6 +247,8 @@ std::optional<double> DiffStats::rms() const
 
 std::optional<double> DiffStats::rmsA() const
 {
+    if (recorded)
+        return recorded->rmsA;
     if (finitePairs == 0)
         return std::nullopt;
     return rootMeanOf(sums.total().squaredA, finitePairs);
@@ -250,6 +256,8 @@ std::optional<double> DiffStats::rmsA() const
 
 std::optional<double> DiffStats::rmsB() const
 {
+    if (recorded)
+        return recorded->rmsB;
     if (finitePairs == 0)
         return std::nullopt;
     return rootMeanOf(sums.total().squaredB, finitePairs);
@@ -257,6 +265,8 @@ std::optional<double> DiffStats::rmsB() const
 
 std::optional<double> DiffStats::cosine() const
 {
+    if (recorded)
+        return recorded->cosine;
     const DiffSums total = sums.total();
     const Scaled a = combine(total.squaredA);
     const Scaled b = combine(total.squaredB);

@@ -124,6 +124,12 @@ struct LeafFacts
     bool operator==(const LeafFacts &) const = default;
 };
 
+/// What a report keeps of the sums: their quotients, but not the sums.
+struct DerivedStats
+{
+    std::optional<double> meanAbs, rms, rmsA, rmsB, cosine;
+};
+
 /// Everything cli.md defines about the difference of two equally shaped tensors, except what is
 /// derived by a division at the end. Every member is independent of thread count, block size and
 /// device. Indices name elements; sums, maxima, histograms run over parts (two for a complex
@@ -153,8 +159,9 @@ struct DiffStats
         0; ///< elements that are not equal as values (NaN equals NaN of any payload)
 
     SumTree sums;
-    bool magnitudes = true;    ///< absA and absB were counted
-    PowerHistogram absA, absB; ///< of |a| and |b|
+    std::optional<DerivedStats> recorded; ///< read back from a report: stands for `sums`
+    bool magnitudes = true;               ///< absA and absB were counted
+    PowerHistogram absA, absB;            ///< of |a| and |b|
     PowerHistogram absDifference, ulp;
     JointHistogram joint;          ///< floats only
     std::vector<LeafFacts> leaves; ///< in order, from element 0 on; none of opaque types

@@ -3,6 +3,7 @@
 
 #include "model/json_values.h"
 #include "model/json_writer.h"
+#include "model/row_stats.h"
 
 namespace forkpoint {
 
@@ -55,66 +56,27 @@ void writeHistogram(JsonWriter &json, std::string_view name, const PowerHistogra
     json.endObject();
 }
 
-void optionalNumber(JsonWriter &json, std::string_view name, std::optional<double> value)
+void writeHistograms(JsonWriter &json, const TensorRow &row)
 {
-    if (value)
-        json.key(name).number(*value);
-}
-
-void writeMaxima(JsonWriter &json, const DiffStats &stats, const DType &dtype)
-{
-    if (stats.maxAbsIndex != NoIndex) {
-        json.key("max_abs");
-        if (dtype.isFloating())
-            json.number(stats.maxAbs);
-        else
-            json.number(stats.maxAbsInteger);
-        json.key("max_abs_index").number(stats.maxAbsIndex);
-    }
-    if (dtype.isFloating() && stats.maxUlpIndex != NoIndex) {
-        json.key("max_ulp").number(stats.maxUlp);
-        json.key("max_ulp_index").number(stats.maxUlpIndex);
-    }
+    if (measuredType(row).kind == ElementKind::Opaque)
+        return;
+    json.key("histogram").beginObject();
+    writeHistogram(json, "abs_a", row.stats->absA);
+    writeHistogram(json, "abs_b", row.stats->absB);
+    writeHistogram(json, "abs_difference", row.stats->absDifference);
+    if (measuredType(row).isFloating())
+        writeHistogram(json, "ulp", row.stats->ulp);
+    json.endObject();
 }
 
 void writeStats(JsonWriter &json, const TensorRow &row, const ReportOptions &options)
 {
-    const DiffStats &stats = *row.stats;
-    const DType &dtype =
-        row.comparedAs.empty() || row.comparedAs == row.dtypeA.name ? row.dtypeA : row.dtypeB;
-    json.key("different_elements").number(stats.differentElements);
-    if (dtype.kind != ElementKind::Opaque)
-        json.key("finite_pairs").number(stats.finitePairs);
-    if (stats.differentElements > 0) {
-        json.key("first_index").number(stats.firstIndex);
-        json.key("last_index").number(stats.lastIndex);
+    for (const auto &[name, number] : statsOf(row)) {
+        json.key(name);
+        std::visit([&](auto value) { json.number(value); }, number);
     }
-    if (dtype.kind == ElementKind::Opaque)
-        return;
-    writeMaxima(json, stats, dtype);
-    optionalNumber(json, "mean_abs", stats.meanAbs());
-    optionalNumber(json, "rms", stats.rms());
-    optionalNumber(json, "rms_a", stats.rmsA());
-    optionalNumber(json, "rms_b", stats.rmsB());
-    optionalNumber(json, "cosine", stats.cosine());
-    if (dtype.isFloating()) {
-        json.key("nan_a").number(stats.nanA);
-        json.key("nan_b").number(stats.nanB);
-        json.key("inf_a").number(stats.infA);
-        json.key("inf_b").number(stats.infB);
-        json.key("nan_payload_only").number(stats.nanPayloadOnly);
-        json.key("signed_zero_only").number(stats.signedZeroOnly);
-        json.key("sign_flips").number(stats.signFlips);
-    }
-    if (!options.histograms)
-        return;
-    json.key("histogram").beginObject();
-    writeHistogram(json, "abs_a", stats.absA);
-    writeHistogram(json, "abs_b", stats.absB);
-    writeHistogram(json, "abs_difference", stats.absDifference);
-    if (dtype.isFloating())
-        writeHistogram(json, "ulp", stats.ulp);
-    json.endObject();
+    if (row.stats && options.histograms)
+        writeHistograms(json, row);
 }
 
 void writeTensor(JsonWriter &json, const TensorRow &row, const ReportOptions &options)
@@ -130,6 +92,10 @@ void writeTensor(JsonWriter &json, const TensorRow &row, const ReportOptions &op
         json.key("paired_by").text(toString(row.pairedBy));
     if (!row.pairedReason.empty())
         json.key("paired_reason").text(row.pairedReason);
+    if (row.ambiguous)
+        json.key("ambiguous").boolean(true);
+    if (row.notComparable)
+        json.key("not_comparable").boolean(true);
     json.key("status").text(toString(row.status));
     if (!row.reason.empty())
         json.key("reason").text(row.reason);
@@ -150,10 +116,7 @@ void writeTensor(JsonWriter &json, const TensorRow &row, const ReportOptions &op
     if (row.stoppedEarly)
         json.key("stopped_early").boolean(true);
     json.key("elements").number(row.elements);
-    if (row.stats)
-        writeStats(json, row, options);
-    else if (row.status == ItemStatus::Identical)
-        json.key("different_elements").number(std::uint64_t(0));
+    writeStats(json, row, options);
     if (row.fingerprintA)
         json.key("fingerprint_a").text(row.fingerprintA->tensor.toHex());
     if (row.fingerprintB)
@@ -175,6 +138,8 @@ void writeValueRow(JsonWriter &json, const ValueRow &row)
     if (row.valueB)
         writeValue(json, *row.valueB, "b", "_b");
     json.key("status").text(toString(row.status));
+    if (row.ambiguous)
+        json.key("ambiguous").boolean(true);
     if (row.withinTolerance)
         json.key("within_tolerance").boolean(true);
     json.endObject();
@@ -225,6 +190,27 @@ void writeDivergence(JsonWriter &json, const std::optional<FirstDivergence> &div
     json.endObject();
 }
 
+/// B - A step by step; the entry of several steps says which, how many, and its range.
+void writeDifferences(JsonWriter &json, const std::vector<MetricDifference> &differences)
+{
+    json.key("differences").beginArray();
+    for (const MetricDifference &entry : differences) {
+        json.beginObject();
+        json.key("step").number(entry.first);
+        if (entry.steps > 1) {
+            json.key("to").number(entry.last);
+            json.key("steps").number(entry.steps);
+        }
+        json.key("different").number(entry.different);
+        if (entry.least) {
+            json.key("least").number(*entry.least);
+            json.key("largest").number(*entry.largest);
+        }
+        json.endObject();
+    }
+    json.endArray();
+}
+
 void writeMetrics(JsonWriter &json, const std::vector<MetricComparison> &metrics)
 {
     if (metrics.empty())
@@ -241,9 +227,26 @@ void writeMetrics(JsonWriter &json, const std::vector<MetricComparison> &metrics
             json.key(std::to_string(digits)).number(step);
         json.endObject();
         json.key("bits_known").boolean(metric.bitsKnown);
+        json.key("different_steps").number(metric.differentSteps);
+        writeDifferences(json, metric.differences);
         json.endObject();
     }
     json.endArray();
+}
+
+void writeRequest(JsonWriter &json, const ReportRequest &request)
+{
+    if (request.empty())
+        return;
+    json.key("request").beginObject();
+    json.key("command").text(request.command);
+    if (!request.elements.empty())
+        json.key("elements").text(request.elements);
+    json.key("limits").beginArray();
+    for (const std::string &limit : request.limits)
+        json.text(limit);
+    json.endArray();
+    json.endObject();
 }
 
 void writeSide(JsonWriter &json, std::string_view key, const std::string &path,
@@ -268,6 +271,7 @@ std::string reportJson(const RunComparison &comparison, const ReportOptions &opt
     writeByClass(json, shown);
     writeSide(json, "a", comparison.pathA, comparison.formatA);
     writeSide(json, "b", comparison.pathB, comparison.formatB);
+    writeRequest(json, options.request);
     if (comparison.shownStep)
         json.key("step").number(*comparison.shownStep);
     json.key("counts").beginObject();

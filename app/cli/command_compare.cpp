@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
+#include "app/core/compare_command.h"
 #include "app/core/compare_text.h"
-#include "app/core/text_file.h"
+#include "app/core/report_file.h"
 #include "app/core/thread_pool.h"
 #include "gpu/backend_registry.h"
 #include "loaders/open_run.h"
@@ -84,22 +85,23 @@ int runCompare(const Options &options)
                                              : refused(options, backend.error().message(), {});
     ReportOptions report;
     report.histograms = options.compare.full;
+    report.request = reportRequest(
+        {options.pathA, options.pathB, options.compare, options.steps, options.open}, comparison);
     if (options.environment) {
         report.environment.emplace_back("version", FORKPOINT_VERSION);
         report.environment.emplace_back("device", backend ? (*backend)->description() : "none");
         report.environment.emplace_back("threads", std::to_string(threads.threadCount()));
     }
     printDiagnostics(options, comparison.diagnostics);
-    const std::string json =
-        options.json || !options.reports.empty() ? reportJson(comparison, report) : std::string();
     bool written = true;
     for (const std::string &file : options.reports) {
-        if (const Status status = writeTextFile(file, json); !status) {
-            printError(status.error());
+        if (const auto files = writeReport(file, comparison, report); !files) {
+            printError(files.error());
             written = false;
         }
     }
-    written &= writeOutput(options, options.json ? json : compareText(comparison));
+    written &= writeOutput(options,
+                           options.json ? reportJson(comparison, report) : compareText(comparison));
     return written ? exitStatus(comparison.verdict.outcome) : 2;
 }
 

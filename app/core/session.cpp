@@ -425,7 +425,7 @@ void Session::Core::exportReport(std::string path)
     }
     Job job;
     job.title = "Exporting " + path;
-    job.batch = exportBatch(m_comparison, m_options.full, std::move(path));
+    job.batch = exportBatch(m_comparison, m_options, std::move(path));
     add(std::move(job), JobWatch::Kind::Major);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/session_jobs.h"
 
-#include "app/core/text_file.h"
+#include "app/core/compare_command.h"
+#include "app/core/report_file.h"
 #include "model/checkpoint_comparer.h"
 #include "model/pair_reading.h"
-#include "model/report_json.h"
 #include "model/run_comparer.h"
 
 #include <algorithm>
@@ -290,13 +290,18 @@ JobBatch nextDifferenceBatch(SessionInputs inputs, PairAddress address, Index fr
     };
 }
 
-JobBatch exportBatch(std::shared_ptr<const RunComparison> comparison, bool histograms,
+JobBatch exportBatch(std::shared_ptr<const RunComparison> comparison, CompareOptions options,
                      std::string path)
 {
-    return [=, comparison = std::move(comparison),
+    return [=, comparison = std::move(comparison), options = std::move(options),
             path = std::move(path)](JobControl &control) -> Result<Batch> {
         control.report({"writing", path, 0, 0, 0, 0});
-        FP_CHECK(writeTextFile(path, reportJson(*comparison, ReportOptions{histograms, {}})));
+        ReportOptions report;
+        report.histograms = options.full;
+        report.request =
+            reportRequest({comparison->pathA, comparison->pathB, options, {}, {}}, *comparison);
+        if (const auto written = writeReport(path, *comparison, report); !written)
+            return written.error();
         return Batch::Done;
     };
 }

@@ -59,7 +59,8 @@ JobBatch elementsBatch(SessionInputs inputs, PairAddress address, ElementQuery q
                        Deliver<std::shared_ptr<const ElementPage>> deliver);
 JobBatch nextDifferenceBatch(SessionInputs inputs, PairAddress address, Index from, bool backward,
                              Deliver<std::optional<Index>> deliver);
-JobBatch exportBatch(std::shared_ptr<const RunComparison> comparison, bool histograms,
+/// The bytes that `forkpoint-cli compare --report` writes for the same paths and options.
+JobBatch exportBatch(std::shared_ptr<const RunComparison> comparison, CompareOptions options,
                      std::string path);
 
 } // namespace forkpoint

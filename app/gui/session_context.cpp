@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/session_context.h"
 
+#include "app/core/compare_command.h"
 #include "app/gui/post_to_ui.h"
 #include "widgets/display_text.h"
 
@@ -22,75 +23,6 @@ std::string encoded(const QString &path)
 QString decoded(const std::string &path)
 {
     return QFile::decodeName(QByteArray::fromStdString(path));
-}
-
-/// Quoted for a POSIX shell where it needs it.
-QString shellWord(const QString &word)
-{
-    static const QString safe = QStringLiteral("-_./:=,+@%^");
-    const bool plain = !word.isEmpty() && std::all_of(word.begin(), word.end(), [](QChar c) {
-        return (c.unicode() < 128 && c.isLetterOrNumber()) || safe.contains(c);
-    });
-    if (plain)
-        return word;
-    QString quoted = word;
-    quoted.replace(QLatin1String("'"), QLatin1String("'\\''"));
-    return u'\'' + quoted + u'\'';
-}
-
-QString option(const char *name, const std::string &value)
-{
-    return u' ' + QLatin1String(name) + u' ' + shellWord(decoded(value));
-}
-
-/// The rule as --rename takes it, with a separator that occurs in neither text.
-std::string ruleText(const RenameRule &rule)
-{
-    std::string separator = "/";
-    for (const char candidate : std::string("/|#,:;!~"))
-        if ((rule.from + rule.to).find(candidate) == std::string::npos) {
-            separator = candidate;
-            break;
-        }
-    return "s" + separator + (rule.atStart ? "^" : "") + rule.from + (rule.atEnd ? "$" : "")
-        + separator + rule.to + separator;
-}
-
-QString pairingWords(const PairingOptions &pairing)
-{
-    QString line;
-    if (pairing.strict)
-        line += QLatin1String(" --pair strict");
-    for (const RenameRule &rule : pairing.renames)
-        line += option("--rename", ruleText(rule));
-    for (const std::string &glob : pairing.include)
-        line += option("--include", glob);
-    for (const std::string &glob : pairing.exclude)
-        line += option("--exclude", glob);
-    if (pairing.scope) {
-        std::string names;
-        for (const StateClass stateClass : *pairing.scope)
-            names += (names.empty() ? "" : ",") + std::string(toString(stateClass));
-        line += option("--scope", names);
-    }
-    if (pairing.tensorsOnly)
-        line += QLatin1String(" --tensors-only");
-    return line;
-}
-
-QString toleranceWords(const Tolerance &tolerance)
-{
-    QString line;
-    const auto add = [&line](const char *name, const QString &value) {
-        line += u' ' + QLatin1String(name) + u' ' + value;
-    };
-    if (tolerance.rtol)
-        add("--rtol", QString::number(*tolerance.rtol, 'g', QLocale::FloatingPointShortest));
-    if (tolerance.atol)
-        add("--atol", QString::number(*tolerance.atol, 'g', QLocale::FloatingPointShortest));
-    if (tolerance.maxUlp)
-        add("--max-ulp", QString::number(*tolerance.maxUlp));
-    return line;
 }
 
 /// Absolute by name alone: asks nothing of the file system the path lies in.
@@ -244,18 +176,10 @@ std::shared_ptr<const TensorRef> SessionContext::selectedTensorRef(Side side) co
 
 QString SessionContext::commandLine() const
 {
-    QString line = QLatin1String("forkpoint-cli compare ") + shellWord(m_sides[0].path) + u' '
-        + shellWord(m_sides[1].path);
+    CompareCommand command{encoded(m_sides[0].path), encoded(m_sides[1].path), m_options, {}, {}};
     if (m_step && m_comparison && m_step != m_comparison->shownStep)
-        line += QLatin1String(" --step ") + QString::number(*m_step);
-    line += pairingWords(m_options.pairing) + toleranceWords(m_options.tolerance);
-    if (m_options.strictValues)
-        line += QLatin1String(" --strict-values");
-    if (m_options.verdictOnly)
-        line += QLatin1String(" --verdict-only");
-    if (m_options.full)
-        line += QLatin1String(" --full");
-    return line;
+        command.steps.only = StepSelection::Pair{*m_step, *m_step};
+    return decoded(forkpoint::commandLine(command));
 }
 
 // --- what the session says ----------------------------------------------------------------------

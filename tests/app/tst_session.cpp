@@ -7,6 +7,7 @@
 #include <QFile>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QProcess>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -309,6 +310,7 @@ private Q_SLOTS:
     void newerElementsDropOlder();
     void swaps();
     void exportsWhatTheReportSays();
+    void exportsTheBytesOfTheCommandLine();
     void exportNeedsAComparison();
     void cancelsAStuckOpening();
     void cancelsAStuckRead();
@@ -512,6 +514,33 @@ void TestSession::exportsWhatTheReportSays()
 
     f.session.exportReport((folder.path() + "/no/such/folder.json").toStdString());
     QTRY_COMPARE(f.ear.heard().jobs.back().phase, JobSnapshot::Phase::Failed);
+}
+
+void TestSession::exportsTheBytesOfTheCommandLine()
+{
+    const QTemporaryDir folder;
+    const QString a = QStringLiteral(FORKPOINT_SAMPLES "/A"),
+                  c = QStringLiteral(FORKPOINT_SAMPLES "/C");
+    Ear ear;
+    Session session(SessionEnvironment::standard(), ear);
+    session.openPair(a.toStdString(), c.toStdString());
+    QTRY_VERIFY_WITH_TIMEOUT(ear.finished(), 60'000);
+    QStringList command = {"compare", a, c};
+    for (const char *suffix : {"html", "md", "csv", "json"}) {
+        const QString path = folder.filePath(QStringLiteral("window.") + suffix);
+        session.exportReport(path.toStdString());
+        QTRY_VERIFY(QFile::exists(path));
+        command += {"--report", folder.filePath(QStringLiteral("command.") + suffix)};
+    }
+    command += {"--quiet", "-o", folder.filePath("summary.txt")};
+    QCOMPARE(QProcess::execute(QStringLiteral(FORKPOINT_CLI), command), 1);
+    for (const char *suffix : {"html", "md", "csv", "json"}) {
+        QFile window(folder.filePath(QStringLiteral("window.") + suffix)),
+            line(folder.filePath(QStringLiteral("command.") + suffix));
+        QVERIFY(window.open(QIODevice::ReadOnly) && line.open(QIODevice::ReadOnly));
+        const QByteArray bytes = window.readAll();
+        QVERIFY(!bytes.isEmpty() && bytes == line.readAll());
+    }
 }
 
 void TestSession::exportNeedsAComparison()

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/report_document.h"
+
+#include <string>
+
+namespace forkpoint {
+
+/// One page that needs nothing else: its style and plots inside, no script, no link that leaves it.
+std::string reportHtml(const ReportDocument &document);
+
+} // namespace forkpoint
