@@ -7,6 +7,7 @@ namespace forkpoint {
 
 // One function a command; each returns the exit status of the contract.
 int runCompare(const Options &options);
+int runReport(const Options &options);
 int runInspect(const Options &options);
 int runFingerprint(const Options &options);
 int runElements(const Options &options);

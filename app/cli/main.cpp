@@ -16,9 +16,9 @@ struct Command
 };
 
 constexpr Command Commands[] = {
-    {"compare", runCompare},   {"inspect", runInspect},          {"fingerprint", runFingerprint},
-    {"elements", runElements}, {"extract", runExtract},          {"formats", runFormats},
-    {"devices", runDevices},   {"selftest", runSelftestCommand},
+    {"compare", runCompare},         {"report", runReport},     {"inspect", runInspect},
+    {"fingerprint", runFingerprint}, {"elements", runElements}, {"extract", runExtract},
+    {"formats", runFormats},         {"devices", runDevices},   {"selftest", runSelftestCommand},
 };
 
 } // namespace

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/options.h"
 
+#include "app/cli/help_text.h"
+#include "app/core/report_file.h"
 #include "loaders/running_digest.h"
 
 #include <CLI/CLI.hpp>
 
 #include <charconv>
 #include <cstring>
+#include <filesystem>
 
 namespace forkpoint {
 
@@ -93,8 +96,12 @@ Result<DTypeOverride> parseOverride(const std::string &text)
 Status checkReports(const std::vector<std::string> &reports)
 {
     for (const std::string &file : reports) {
-        if (!std::string_view(file).ends_with(".json"))
-            return usage("--report " + file + ": this version writes .json reports only");
+        if (const auto format = reportFormatOf(file); !format)
+            return Error(format.error()).atPlace("--report");
+        const auto folder = std::filesystem::path(file).parent_path();
+        std::error_code error;
+        if (!folder.empty() && !std::filesystem::is_directory(folder, error))
+            return usage("--report " + file + ": there is no folder " + folder.string());
     }
     return {};
 }
@@ -200,6 +207,15 @@ void addPairing(CLI::App &command, RawOptions &raw)
         ->allow_extra_args(false);
 }
 
+void addReports(CLI::App &command, RawOptions &raw)
+{
+    command
+        .add_option("--report", raw.options.reports,
+                    "Write a report: .html, .json, .csv or .md (repeatable)")
+        ->type_name("FILE")
+        ->allow_extra_args(false);
+}
+
 void addCompare(CLI::App &command, RawOptions &raw)
 {
     Options &options = raw.options;
@@ -209,9 +225,7 @@ void addCompare(CLI::App &command, RawOptions &raw)
     addOpening(command, raw);
     addPairing(command, raw);
     command.add_option("--steps", raw.steps, "Only the steps FROM to TO")->type_name("FROM:TO");
-    command.add_option("--report", options.reports, "Write a report (.json; repeatable)")
-        ->type_name("FILE")
-        ->allow_extra_args(false);
+    addReports(command, raw);
     command.add_option("--include", pairing.include, "Only items whose name matches (repeatable)")
         ->type_name("GLOB")
         ->allow_extra_args(false);
@@ -236,6 +250,12 @@ void addCompare(CLI::App &command, RawOptions &raw)
                      "Put device and versions into the report");
     command.add_option("--max-rate", raw.maxRate, "Read at most BYTES a second (K, M, G)")
         ->type_name("BYTES");
+}
+
+void addReport(CLI::App &command, RawOptions &raw)
+{
+    command.add_option("REPORT", raw.options.pathA, "A .json report of compare")->required();
+    addReports(command, raw);
 }
 
 void addInspect(CLI::App &command, RawOptions &raw)
@@ -296,9 +316,8 @@ bool saysJson(int count, char **arguments)
 ParsedArguments parseArguments(int count, char **arguments)
 {
     RawOptions raw;
-    CLI::App app("Finds where two training runs part. Exit status: 0 identical or within tolerance,"
-                 " 1 different, 2 not compared or not read, 3 undecided.",
-                 "forkpoint-cli");
+    CLI::App app("Finds where two training runs part.", "forkpoint-cli");
+    app.footer(std::string(helpFooter("")));
     app.set_version_flag("--version", std::string("forkpoint-cli ") + FORKPOINT_VERSION);
     app.require_subcommand(1);
     struct Command
@@ -308,6 +327,7 @@ ParsedArguments parseArguments(int count, char **arguments)
     };
     const Command commands[] = {
         {"compare", "Compare two checkpoints or series; ends with the verdict", addCompare},
+        {"report", "Read a .json report back and write it as .html, .csv or .md", addReport},
         {"inspect", "What is in it: tensors, values, steps, what could not be read", addInspect},
         {"fingerprint", "Fingerprints of tensors and of the whole", addFingerprint},
         {"elements", "Differing elements of one tensor", addElements},
@@ -319,6 +339,7 @@ ParsedArguments parseArguments(int count, char **arguments)
     for (const Command &command : commands) {
         CLI::App *subcommand = app.add_subcommand(command.name, command.description);
         addCommon(*subcommand, raw.options);
+        subcommand->footer(std::string(helpFooter(command.name)));
         if (command.add)
             command.add(*subcommand, raw);
         subcommand->callback([&raw, name = command.name] { raw.options.command = name; });

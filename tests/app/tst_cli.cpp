@@ -370,8 +370,11 @@ void TestCli::helpAndVersion()
 {
     QCOMPARE(run({}).status, 2);
     QCOMPARE(run({"nonsense"}).status, 2);
-    for (const QStringList &arguments :
-         {QStringList{"--help"}, {"--version"}, {"compare", "--help"}, {"extract", "--help"}}) {
+    for (const QStringList &arguments : {QStringList{"--help"},
+                                         {"--version"},
+                                         {"compare", "--help"},
+                                         {"report", "--help"},
+                                         {"extract", "--help"}}) {
         const Ended ended = run(arguments);
         QCOMPARE(ended.status, 0);
         QVERIFY(!ended.out.isEmpty() && ended.err.isEmpty());

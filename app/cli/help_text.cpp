@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/help_text.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace forkpoint {
+
+namespace {
+
+constexpr std::string_view Program =
+    R"(A and B are anything that can be opened: a file, a checkpoint in a directory, or a directory with one
+checkpoint a step. Contents decide what a file is, never its name. `forkpoint-cli COMMAND --help` shows
+the options of a command and examples.
+
+Start here:
+  forkpoint-cli compare run_a run_b                   where do two runs part?
+  forkpoint-cli compare run_a run_b --report r.html   the same, as a page to pass on
+  forkpoint-cli inspect model.safetensors             what is in it?
+
+Exit status: 0 identical, or within the tolerance asked for; 1 different; 2 not compared, not read, or a
+usage error; 3 undecided. A comparison that was refused or is partial never ends with 0.)";
+
+constexpr std::string_view Compare = R"(Examples:
+  forkpoint-cli compare run_a run_b
+      every step that both have, in order; the first that differs is shown in full
+  forkpoint-cli compare run_a run_b --report r.html --report r.json
+      a page for people and a document for scripts
+  forkpoint-cli compare run_a run_b --step 8:4
+      step 8 of A with step 4 of B, for series that count differently
+  forkpoint-cli compare a.safetensors b.pt --rename 's/^module.//' --scope weights
+      only weights, after taking "module." off the front of names
+  forkpoint-cli compare a.pt b.pt --max-ulp 1
+      neighbouring numbers pass; the outcome is then within-tolerance, not identical
+
+Bits decide: there is no hidden tolerance. -0.0 and 0.0 differ, and so do NaN of unlike payloads.
+State (weights, optimizer, scheduler, counter, rng, data, scaler) decides the outcome; context (recipe,
+topology, container, bookkeeping) is listed and never does, but a differing recipe is the first suspect.
+
+A report is written in full or not at all. Tables of .html and .md hold the first 1,000 rows; more go to
+the .csv file of the same name beside it. Exit status: 0 identical or within tolerance, 1 different,
+2 not compared, 3 undecided.)";
+
+constexpr std::string_view Report = R"(Examples:
+  forkpoint-cli report r.json --report r.html
+      the page that compare would have written
+  forkpoint-cli report r.json
+      the summary on standard output
+
+A report whose figures contradict its rows is refused. Histograms are there where compare was given
+--full. Exit status: 0 read and written, 2 not; the outcome is in the report.)";
+
+constexpr std::string_view Inspect = R"(Examples:
+  forkpoint-cli inspect run_a                          the newest complete step of a series
+  forkpoint-cli inspect run_a --step 4 --json          one step, for scripts
+  forkpoint-cli inspect model.safetensors --digest sha256
+
+Exit status: 0 everything listed can be read, 2 something cannot; what was read is printed all the same.)";
+
+constexpr std::string_view Fingerprint = R"(Examples:
+  forkpoint-cli fingerprint model.safetensors --json
+  forkpoint-cli fingerprint run_a --step 8 --with sha256,crc32
+
+"named" covers names and contents; "contents" leaves names out, so it finds the same tensors again under
+other names or in another format. XXH3-128 tells accidents apart, not forgeries: --with sha256 does.)";
+
+constexpr std::string_view Elements = R"(Examples:
+  forkpoint-cli elements run_a run_b --tensor model.wte.weight --step 12
+      the first 100 elements that differ
+  forkpoint-cli elements run_a run_b --tensor model.wte.weight --order largest --count 5
+      the five largest differences
+
+Differences are B-A. ULP counts the representable numbers between two values. Exit status as compare's,
+for that one tensor.)";
+
+constexpr std::string_view Extract = R"(Examples:
+  forkpoint-cli extract run_a --step 4 --tensor model.wte.weight -o w.npy
+  forkpoint-cli extract model.pt --tensor wte.weight | sha256sum
+
+Raw bytes are row-major and little-endian, whatever the file's order was.)";
+
+struct Footer
+{
+    std::string_view command, text;
+};
+
+constexpr Footer Footers[] = {
+    {"", Program},        {"compare", Compare},         {"report", Report},
+    {"inspect", Inspect}, {"fingerprint", Fingerprint}, {"elements", Elements},
+    {"extract", Extract},
+};
+
+} // namespace
+
+std::string_view helpFooter(std::string_view command)
+{
+    const auto found =
+        std::find_if(std::begin(Footers), std::end(Footers),
+                     [&](const Footer &footer) { return footer.command == command; });
+    return found == std::end(Footers) ? std::string_view() : found->text;
+}
+
+} // namespace forkpoint

@@ -1,0 +1,282 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reports of the real forkpoint-cli, read by Python's own parsers: report_oracle.py CLI SAMPLES
+
+Every format says what the JSON document says; a page holds no script, no link that leaves it and nothing that a file's
+names could have put there; cut tables are counted and complete in the table beside them; a report that is read back is
+written again with the same bytes, and damaged ones are refused. Prints what failed; exit status 1 if anything did.
+"""
+from __future__ import annotations
+
+import csv
+import json
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+from html.parser import HTMLParser
+from pathlib import Path
+
+CLI, SAMPLES = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
+VOID = {"meta", "link", "br", "hr", "img", "input"}
+PAGE_TAGS = {"html", "head", "meta", "title", "style", "body", "p", "bdi", "header", "h1", "h2", "nav", "a", "main",
+             "section", "dl", "dt", "dd", "span", "i", "table", "thead", "tbody", "tr", "th", "td", "pre", "code",
+             "figure", "figcaption", "div", "svg", "line", "rect", "circle", "text", "path"}
+UNSEEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+HOSTILE = ['<script>alert(1)</script>', '"><img src=x onerror=alert(1)>', "'-alert(1)-'", 'a|b`c``d', '[x](http://e.example)',
+           '=1+1', '@team', '+cmd', 'https://e.example/x', 'right\u202eto\u2066left', 'esc\x1b[31m', 'two\nlines', '</style>',
+           'zero\u200bwidth', '\u05e9\u05dc\u05d5\u05dd', '&amp;', 'tail|', '#12', 'x' * 4096]
+failures: list[str] = []
+
+
+def expect(condition: bool, text: str) -> None:
+    if not condition:
+        failures.append(text)
+
+
+def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess:
+    return subprocess.run([CLI, *map(str, arguments)], cwd=cwd or SAMPLES, capture_output=True, check=False, timeout=120)
+
+
+def safetensors(path: Path, tensors: dict[str, list[float]]) -> None:
+    header, data = {}, b""
+    for name, elements in tensors.items():
+        piece = struct.pack(f"<{len(elements)}f", *elements)
+        header[name] = {"dtype": "F32", "shape": [len(elements)], "data_offsets": [len(data), len(data) + len(piece)]}
+        data += piece
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+class Page(HTMLParser):
+    """Balance of tags, and everything that could act or reach out."""
+
+    def __init__(self, text: str, what: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.what, self.open, self.ids, self.targets, self.rows, self.plots = what, [], set(), set(), 0, 0
+        self.text: list[str] = []
+        self.feed(text)
+        self.close()
+        expect(not self.open, f"{what}: left open: {self.open}")
+        expect(self.targets <= self.ids, f"{what}: links to nothing: {self.targets - self.ids}")
+
+    def handle_starttag(self, tag: str, attributes: list) -> None:
+        expect(tag in PAGE_TAGS, f"{self.what}: tag {tag}")
+        self.plots += tag == "svg"
+        self.rows += tag == "tr"
+        for name, value in attributes:
+            expect(not name.startswith("on") and name != "src", f"{self.what}: attribute {name}")
+            if name == "href":
+                expect(value.startswith("#"), f"{self.what}: link {value}")
+                self.targets.add(value[1:])
+            if name == "id":
+                self.ids.add(value)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attributes: list) -> None:
+        self.handle_starttag(tag, attributes)
+        self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        expect(bool(self.open) and self.open[-1] == tag, f"{self.what}: </{tag}> closes {self.open[-1:]}")
+        if self.open:
+            self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] != "style":
+            self.text.append(data)
+
+
+def shown(name: str) -> str:
+    """A name as every document shows it: what cannot be seen as the bytes it is made of."""
+    return "".join("".join(f"\\x{b:02x}" for b in c.encode()) if UNSEEN.match(c) or c == "\n" else c for c in name)
+
+
+def markdown_spans(line: str) -> str:
+    """A table line without its spans of code, as CommonMark finds them."""
+    return re.sub(r"(?<!`)(`+)(?!`)(.*?)(?<!`)\1(?!`)", "", line)
+
+
+def check_markdown(text: str, what: str) -> None:
+    expect(not UNSEEN.search(text), f"{what}: unseen characters")
+    for line in text.split("\n"):
+        rest = markdown_spans(line)
+        expect(not re.search(r"(?<!\\)<|(?<!\\)\]\(|(?<!\\)@\w", rest), f"{what}: not inert: {line[:120]}")
+        expect("://" not in rest.replace("\\://", ""), f"{what}: a link: {line[:120]}")
+    width = 0
+    for line in text.split("\n"):
+        if not line.startswith("|"):
+            width = 0
+            continue
+        cells = len(re.findall(r"(?<!\\)\|", line))
+        width = width or cells
+        expect(cells == width, f"{what}: a row of {cells} cells among {width}: {line[:120]}")
+
+
+def check_csv(text: str, document: dict, what: str) -> None:
+    rows = list(csv.DictReader(text.splitlines()))
+    expect(all(None not in row and None not in row.values() for row in rows), f"{what}: rows of unlike lengths")
+    by_kind = {kind: [r for r in rows if r["kind"] == kind] for kind in ("verdict", "step", "tensor", "value", "metric", "finding")}
+    expect(len(by_kind["verdict"]) == 1 and by_kind["verdict"][0]["status"] == document["verdict"]["outcome"], f"{what}: verdict")
+    expect(by_kind["verdict"][0]["reason"] == document["verdict"]["sentence"], f"{what}: sentence")
+    for kind, key in (("tensor", "tensors"), ("value", "values"), ("step", "steps"), ("finding", "findings")):
+        expect(len(by_kind[kind]) == len(document.get(key, [])), f"{what}: number of {kind}s")
+    for row, tensor in zip(by_kind["tensor"], document["tensors"]):
+        for key, value in tensor.items():
+            if key in ("histogram", "paired_reason", "shape_a", "shape_b") or isinstance(value, str):
+                continue
+            text_of = {True: "true", False: "false"}.get(value) if isinstance(value, bool) else None
+            same = row[key] == text_of if text_of else float(row[key]) == float(value)
+            expect(same, f"{what}: {tensor['name']}.{key}: {row[key]} is not {value}")
+        expect(row["status"] == tensor["status"], f"{what}: {tensor['name']}: status")
+        expect(not re.match(r"[=+@-]", row["name"]), f"{what}: a formula: {row['name'][:40]}")
+
+
+def samples(folder: Path) -> None:
+    for a, b in (("A", "C"), ("A", "D"), ("C", "D"), ("A", "A")):
+        pair = a + b
+        files = {suffix: folder / f"{pair}.{suffix}" for suffix in ("html", "json", "csv", "md")}
+        options = [word for file in files.values() for word in ("--report", file)]
+        ended = run("compare", a, b, "--full", "--threads", 2, *options)
+        expect(ended.returncode == (0 if a == b else 1), f"{pair}: ended with {ended.returncode}")
+        once = {suffix: file.read_bytes() for suffix, file in files.items()}
+        run("compare", a, b, "--full", "--threads", 1, *options)
+        for suffix, file in files.items():
+            expect(file.read_bytes() == once[suffix], f"{pair}.{suffix}: other bytes with other threads")
+        document = json.loads(once["json"])
+        page = Page(once["html"].decode(), f"{pair}.html")
+        text = " ".join(page.text)
+        expect(document["verdict"]["sentence"] in text, f"{pair}.html: the verdict is missing")
+        expect(f"forkpoint-cli compare {a} {b} --full" in text, f"{pair}.html: the command is missing")
+        expect(page.plots >= (1 if a == b else 6), f"{pair}.html: {page.plots} plots")
+        for finding in document["findings"]:
+            expect(finding["text"] in text, f"{pair}.html: a finding is missing: {finding['text']}")
+        for tensor in document["tensors"]:
+            listed = tensor["name"] in text
+            expect(listed or tensor["status"] != "different", f"{pair}.html: {tensor['name']} is missing")
+        check_csv(once["csv"].decode(), document, f"{pair}.csv")
+        check_markdown(once["md"].decode(), f"{pair}.md")
+        # Read back: the same document, and from it the same page.
+        again = {suffix: folder / f"again.{suffix}" for suffix in ("html", "json", "csv", "md")}
+        back = run("report", files["json"], *[w for file in again.values() for w in ("--report", file)])
+        expect(back.returncode == 0, f"{pair}: report ended with {back.returncode}: {back.stderr.decode()[:300]}")
+        for suffix, file in again.items():
+            expect(file.read_bytes() == once[suffix], f"{pair}.{suffix}: not the same when read back")
+
+
+def metric_differences() -> None:
+    """B - A of every metric at every common step, by Python's floats."""
+    def series(run_name: str) -> list[dict]:
+        return [json.loads(line) for line in (SAMPLES / run_name / "metrics.jsonl").read_text().splitlines()]
+    document = json.loads(run("compare", "A", "D", "--json").stdout)
+    a, b = ({row["step"]: row for row in series(name)} for name in ("A", "D"))
+    common = sorted(set(a) & set(b))
+    metric = next(m for m in document["metrics"] if m["name"] == "loss")
+    expected = [(step, b[step]["loss"] - a[step]["loss"]) for step in common]
+    found = [(entry["step"], entry["least"]) for entry in metric["differences"]]
+    expect(found == expected, "differences of the loss")
+    expect(metric["different_steps"] == sum(1 for _, difference in expected if difference != 0), "differing steps of the loss")
+
+
+def hostile(folder: Path) -> None:
+    safetensors(folder / "a.st", {name: [1.0, 2.0] for name in HOSTILE})
+    safetensors(folder / "b.st", {name: [1.0, 2.5] for name in HOSTILE})
+    files = {suffix: folder / f"hostile.{suffix}" for suffix in ("html", "json", "csv", "md")}
+    run("compare", "a.st", "b.st", *[w for file in files.values() for w in ("--report", file)], cwd=folder)
+    page = Page(files["html"].read_text(), "hostile.html")
+    text = "".join(page.text)
+    expect(not UNSEEN.search(files["html"].read_text()), "hostile.html: unseen characters")
+    for name in HOSTILE:
+        expect(shown(name) in text, f"hostile.html: {name[:40]!r} is missing")
+    check_markdown(files["md"].read_text(), "hostile.md")
+    check_csv(files["csv"].read_text(), json.loads(files["json"].read_text()), "hostile.csv")
+    names = [row["name_a"] for row in csv.DictReader(files["csv"].read_text().splitlines()) if row["kind"] == "tensor"]
+    def inert(name: str) -> str:
+        name = shown(name)
+        return f"\\x{ord(name[0]):02x}" + name[1:] if name[0] in "=+-@" else name
+    expect(sorted(names) == sorted(map(inert, HOSTILE)), "hostile.csv: names")
+
+
+def cut(folder: Path) -> None:
+    names = [f"layer.{i}.weight" for i in range(1500)]
+    safetensors(folder / "many_a.st", {name: [1.0, 2.0] for name in names})
+    safetensors(folder / "many_b.st", {name: [1.0, 3.0] for name in names})
+    page, table = folder / "many.html", folder / "many.csv"
+    ended = run("compare", "many_a.st", "many_b.st", "--report", page, cwd=folder)
+    expect(ended.returncode == 1 and table.exists(), "the table beside a cut page")
+    text = page.read_text()
+    expect("The first 1,000 of 1,500 rows" in text, "a cut page says so")
+    expect(sum(1 for name in names if f">{name}<" in text) == 1000, "a cut page has 1,000 rows")
+    rows = [row for row in csv.DictReader(table.read_text().splitlines()) if row["kind"] == "tensor"]
+    expect({row["name"] for row in rows} == set(names), "the table has every row")
+    expect(run("compare", "many_a.st", "many_b.st", "--report", page, cwd=folder).returncode == 1, "an earlier table is replaced")
+    table.write_text("somebody's own figures\n")
+    ended = run("compare", "many_a.st", "many_b.st", "--report", page, cwd=folder)
+    expect(ended.returncode == 2 and table.read_text() == "somebody's own figures\n", "another's file is left alone")
+
+
+def refusals(folder: Path) -> None:
+    for name in ("r.pdf", "r", "r.json.txt", "nowhere/r.html"):
+        ended = run("compare", "A", "C", "--report", folder / name)
+        expect(ended.returncode == 2 and not (folder / name).exists() and b"--report" in ended.stderr, f"--report {name}")
+    refused = folder / "refused.html"
+    expect(run("compare", "A", "nothing", "--report", refused).returncode == 2, "a refusal ends with 2")
+    text = " ".join(Page(refused.read_text(), "refused.html").text)
+    expect("Not compared" in text and "nothing" in text, "the page of a refusal says why")
+
+    good = json.loads(run("compare", "A", "C", "--json").stdout)
+    def altered(change) -> bytes:
+        document = json.loads(json.dumps(good))
+        change(document)
+        return json.dumps(document).encode()
+    tensor = next(i for i, t in enumerate(good["tensors"]) if t["status"] == "different")
+    broken = {
+        "empty": b"", "text": b"[]", "another schema": altered(lambda d: d.update(schema="forkpoint.inspect/1")),
+        "outcome against rows": altered(lambda d: d["verdict"].update(outcome="identical")),
+        "unknown outcome": altered(lambda d: d["verdict"].update(outcome="fine")),
+        "counts against rows": altered(lambda d: d["counts"].update(different=1)),
+        "class against rows": altered(lambda d: d["by_class"]["weights"].update(identical=9)),
+        "class without rows": altered(lambda d: d["by_class"].update(scaler=d["by_class"]["weights"])),
+        "rows gone": altered(lambda d: d["tensors"].pop()),
+        "unknown class": altered(lambda d: d["tensors"][0].update({"class": "soul"})),
+        "shape of texts": altered(lambda d: d["tensors"][0].update(shape_a=["1"])),
+        "rank": altered(lambda d: d["tensors"][0].update(shape_a=[1] * 65)),
+        "more than all differ": altered(lambda d: d["tensors"][tensor].update(different_elements=1 << 62)),
+        "negative count": altered(lambda d: d["tensors"][tensor].update(elements=-1)),
+        "histogram": altered(lambda d: d["tensors"][tensor].update(histogram={"abs_a": {"99999": 1}, "abs_b": {}, "abs_difference": {}})),
+        "fingerprint": altered(lambda d: d["tensors"][0].update(fingerprint_a="00")),
+        "step": altered(lambda d: d["steps"][0].update(step=1 << 64)),
+    }
+    file = folder / "broken.json"
+    whole = json.dumps(good).encode()
+    for at in range(0, len(whole), 997):
+        broken[f"cut at byte {at}"] = whole[:at]
+    for what, content in broken.items():
+        file.write_bytes(content)
+        ended = run("report", file, "--json")
+        expect(ended.returncode == 2 and ended.stderr.count(b"\n") == 1, f"{what}: {ended.returncode} {ended.stderr[:200]!r}")
+    # Figures at the edge of what fits are no reason to fail, nor to hang.
+    extreme = altered(lambda d: (d["tensors"][tensor].update(max_abs="inf", shape_a=[1 << 63, 4]),
+                                 d["steps"].__setitem__(slice(0, 3), [dict(d["steps"][0], step=s) for s in (-(1 << 63), 0, (1 << 63) - 1)])))
+    file.write_bytes(extreme)
+    expect(run("report", file, "--report", folder / "extreme.html").returncode == 0, "extreme figures")
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        samples(folder)
+        metric_differences()
+        hostile(folder)
+        cut(folder)
+        refusals(folder)
+    for line in failures[:40]:
+        print(line)
+    print(f"{len(failures)} failures" if failures else "reports agree")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
