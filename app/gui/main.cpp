@@ -62,7 +62,7 @@ int main(int argc, char **argv)
     QApplication::setOrganizationName(QStringLiteral("Forkpoint"));
     QApplication::setApplicationName(QStringLiteral("Forkpoint"));
     QApplication::setApplicationVersion(QStringLiteral(FORKPOINT_VERSION));
-    QApplication::setDesktopFileName(QStringLiteral("forkpoint"));
+    QApplication::setDesktopFileName(QStringLiteral("org.forkpoint.Forkpoint"));
 
     const bool forDocument = !arguments.screenshot.isEmpty();
     Settings settings;
