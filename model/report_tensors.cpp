@@ -310,8 +310,8 @@ std::string describe(const StepsPlot &plot)
 std::string describe(const MetricPlot &plot)
 {
     const MetricComparison &metric = plot.metric;
-    std::string text = metric.name + ": differs at " + grouped(metric.differentSteps)
-        + " of " + counted(metric.commonSteps, "common step", "common steps");
+    std::string text = metric.name + ": differs at " + grouped(metric.differentSteps) + " of "
+        + counted(metric.commonSteps, "common step", "common steps");
     if (metric.firstBitDifference)
         text += ", first at step " + std::to_string(*metric.firstBitDifference);
     std::optional<double> least, largest;
