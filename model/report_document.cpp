@@ -242,6 +242,7 @@ ReportDocument makeReport(const RunComparison &comparison, const ReportOptions &
     document.sentence = comparison.verdict.sentence;
     if (comparison.firstDivergence)
         document.divergence = comparison.firstDivergence->sentence;
+    document.suspect = recipeDifference(comparison);
     const bool compared = comparison.verdict.outcome != Outcome::NotCompared;
     document.sections.push_back(comparedSection(comparison, options));
     if (compared) {

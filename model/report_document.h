@@ -96,7 +96,8 @@ struct ReportDocument
     std::string title;
     ReportTone tone = ReportTone::Unknown; ///< of the verdict
     std::string outcome;                   ///< in words: "Different"
-    std::string sentence, divergence;      ///< of the verdict; where the runs part, if they do
+    std::string sentence;                  ///< of the verdict
+    std::string divergence, suspect;       ///< where the runs part; how their recipes differ
     std::vector<ReportSection> sections;
 
     /// Some table has more rows than are here.
@@ -120,6 +121,8 @@ ReportTone toneOf(StepStatus status);
 ReportCell verbatim(std::string_view text, std::size_t most = std::string_view::npos);
 ReportCell numberCell(std::uint64_t number);
 
+/// "1 recipe difference: lr 0.1 -> 0.2." Empty where there is none.
+std::string recipeDifference(const RunComparison &comparison);
 /// A recipe that differs is the first suspect.
 ReportSection recipeSection(const RunComparison &comparison);
 ReportSection valuesSection(const RunComparison &comparison);

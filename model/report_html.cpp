@@ -159,8 +159,10 @@ std::string banner(const ReportDocument &document)
         + "</bdi></p>\n<header class=\"verdict " + std::string(classOf(document.tone)) + "\">\n<h1>"
         + std::string(signOf(document.tone)) + " " + markupText(document.outcome) + "</h1>\n"
         + element("p", {}, markupText(document.sentence)) + "\n";
-    if (!document.divergence.empty())
-        out += element("p", {}, markupText(document.divergence)) + "\n";
+    for (const std::string &line : {document.divergence, document.suspect}) {
+        if (!line.empty())
+            out += element("p", {}, markupText(line)) + "\n";
+    }
     out += "<nav>";
     for (const ReportSection &section : document.sections)
         out += "<a href=\"#" + section.id + "\">" + markupText(section.title) + "</a> ";

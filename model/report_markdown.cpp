@@ -110,8 +110,10 @@ std::string reportMarkdown(const ReportDocument &document)
     MarkdownBlocks blocks;
     blocks.out = "# " + std::string(signOf(document.tone)) + " " + prose(document.title) + ": "
         + prose(document.outcome) + "\n\n**" + prose(document.sentence) + "**\n\n";
-    if (!document.divergence.empty())
-        blocks.out += prose(document.divergence) + "\n\n";
+    for (const std::string &line : {document.divergence, document.suspect}) {
+        if (!line.empty())
+            blocks.out += prose(line) + "\n\n";
+    }
     for (const ReportSection &section : document.sections) {
         blocks.out += "## " + prose(section.title) + "\n\n";
         for (const ReportBlock &block : section.blocks)

@@ -191,12 +191,18 @@ void drawFrame(SvgWriter &svg, const Axis &powers, const CountAxis &counts,
     const int step = std::max(1, int(std::ceil(decadesOfAxis / 7)));
     const double bits = std::log2(10.0);
     const int from = int(std::ceil(powers.first / bits)), to = int(std::floor(powers.last / bits));
-    for (int decade = from; decade <= to; ++decade) {
-        if (decade % step != 0)
-            continue;
-        const double x = powers.at(decade * bits);
+    const auto tick = [&](double power, const std::string &label) {
+        const double x = powers.at(power);
         svg.line(x, PlotBottom, x, PlotBottom + 4, "axis");
-        svg.text(x, PlotBottom + 15, powerOfTen(decade), "middle");
+        svg.text(x, PlotBottom + 15, label, x > PlotRight - 20 ? "end" : "middle");
+    };
+    for (int decade = from; decade <= to; ++decade) {
+        if (decade % step == 0)
+            tick(decade * bits, powerOfTen(decade));
+    }
+    if (to - from < 1) { // fewer than two powers of ten: the ends say where we are
+        tick(powers.first, significant(std::exp2(powers.first), 3));
+        tick(powers.last, significant(std::exp2(powers.last), 3));
     }
     svg.text((PlotLeft + PlotRight) / 2, PlotHeight - 8, title, "middle");
 }

@@ -47,6 +47,13 @@ ReportTable valuesTable(const std::vector<ValueRow> &values, bool withClass, Kee
 
 } // namespace
 
+std::string recipeDifference(const RunComparison &comparison)
+{
+    const auto finding = std::find_if(comparison.findings.begin(), comparison.findings.end(),
+                                      [](const Finding &f) { return f.id == "recipe-differs"; });
+    return finding == comparison.findings.end() ? std::string() : finding->text + ".";
+}
+
 ReportSection recipeSection(const RunComparison &comparison)
 {
     const auto &values = comparison.shown.values;
@@ -70,10 +77,9 @@ ReportSection recipeSection(const RunComparison &comparison)
             ReportTone::Equal});
         return section;
     }
-    const auto finding = std::find_if(comparison.findings.begin(), comparison.findings.end(),
-                                      [](const Finding &f) { return f.id == "recipe-differs"; });
-    if (finding != comparison.findings.end())
-        section.blocks.emplace_back(ReportText{finding->text + ".", ReportTone::Different});
+    const std::string suspect = recipeDifference(comparison);
+    if (!suspect.empty())
+        section.blocks.emplace_back(ReportText{suspect, ReportTone::Different});
     section.blocks.emplace_back(
         ReportText{"A recipe that differs is the first suspect: runs that were asked for unlike "
                    "things part without any fault of hardware or software.",

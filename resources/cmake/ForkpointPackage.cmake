@@ -8,6 +8,9 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+if(FORKPOINT_HAVE_GUI)
+    set(CPACK_DEBIAN_PACKAGE_DEPENDS qt6-qpa-plugins) # loaded by name: no library says so
+endif()
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
 "Forkpoint opens the checkpoints of two training runs as they are, walks
 their steps to the first one whose bits differ, and shows which tensors,
