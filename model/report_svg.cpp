@@ -120,7 +120,7 @@ void drawStepAxis(SvgWriter &svg, const StepsPlot &plot, const Axis &axis, doubl
 // --- histograms
 
 constexpr int PlotWidth = 470, PlotHeight = 210;
-constexpr double PlotLeft = 46, PlotRight = 462, PlotTop = 12, PlotBottom = 168;
+constexpr double PlotLeft = 54, PlotRight = 462, PlotTop = 12, PlotBottom = 168;
 constexpr double ZeroWidth = 22;
 
 using Bins = std::vector<std::pair<int, std::uint64_t>>;
