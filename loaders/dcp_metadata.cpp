@@ -86,7 +86,7 @@ private:
         for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) {
             KeyPath path;
             for (const NodeId key : m_graph.items(pairs[i + 1]))
-                path.keys.push_back(pickledKey(m_graph, key));
+                path.keys.push_back(pickledKey(m_graph, key, m_digests));
             if (!path.keys.empty() && m_graph.is(pairs[i], PickleKind::Text))
                 m_paths.emplace(m_graph.text(pairs[i]), std::move(path));
         }
@@ -134,7 +134,7 @@ private:
         tensor.shape = *shape;
         const NodeId properties = stateMember(m_graph, entry, "properties");
         if (const PickleObject *object = m_graph.object(properties)) {
-            const NodeId state = m_graph.more(*object).state;
+            const NodeId state = m_graph.more(*object).lastState();
             const auto parts = m_graph.items(state);
             const NodeId dtype = m_graph.is(state, PickleKind::Dict) ? m_graph.find(state, "dtype")
                 : parts.empty()                                      ? NoNode
@@ -275,14 +275,19 @@ private:
     {
         if (node == NoNode || m_graph.is(node, PickleKind::None))
             return;
-        const auto text = pickledText(m_graph, node);
-        m_result.facts.emplace_back(
-            name,
-            text ? Value::text(*text)
-                 : Value::opaque(printedPickle(m_graph, node, limits::PrintedText)));
+        if (const auto text = pickledText(m_graph, node)) {
+            m_result.facts.emplace_back(name, Value::text(*text));
+            return;
+        }
+        PrintedPickle printed = printPickle(m_graph, node, limits::PrintedText);
+        Value value = Value::opaque(std::move(printed.text));
+        if (!printed.complete)
+            value.digest = m_digests.hex(node);
+        m_result.facts.emplace_back(name, std::move(value));
     }
 
     const PickleGraph &m_graph;
+    PickleDigests m_digests{m_graph};
     const std::string &m_file;
     DcpMetadata m_result;
     std::unordered_map<std::string_view, KeyPath> m_paths;

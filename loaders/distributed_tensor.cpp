@@ -124,7 +124,7 @@ NodeId stateMember(const PickleGraph &graph, NodeId node, std::string_view name)
     const PickleObject *object = graph.object(node);
     if (!object)
         return NoNode;
-    const NodeId state = graph.more(*object).state;
+    const NodeId state = graph.more(*object).lastState();
     if (!graph.is(state, PickleKind::Tuple))
         return graph.find(state, name);
     for (const NodeId part : graph.items(state)) {

@@ -77,7 +77,8 @@ struct PickleAdditions
 {
     std::vector<NodeId> items;     ///< APPEND, ADDITEMS
     std::vector<NodeId> dictItems; ///< SETITEM: keys and values in turn
-    NodeId state = NoNode;         ///< the last BUILD
+    std::vector<NodeId> states;    ///< BUILD; Python applies them one after another
+    NodeId lastState() const { return states.empty() ? NoNode : states.back(); }
 };
 
 /// Everything one pickle builds.

@@ -10,26 +10,31 @@ namespace forkpoint {
 
 namespace {
 
-/// Pickles looked at behind the first one.
-constexpr int FurtherPickles = 16;
-
-/// Bytes behind STOP: unpicklers ignore them, so that code can hide there.
-void lookBehind(const std::shared_ptr<const std::vector<std::byte>> &input, std::uint64_t at,
-                const TreeContext &context)
+/// What pickle.dump wrote behind the first object: "pickle 2" and so on. Unpicklers do not look
+/// there, so that code can hide in it, and state.
+Status listFurther(const std::shared_ptr<const std::vector<std::byte>> &input, std::uint64_t at,
+                   const TreeContext &context)
 {
-    if (at == input->size())
-        return;
-    context.builder.addDiagnostic({Severity::Warning, "trailing-bytes", context.file,
-                                   "byte " + std::to_string(at),
-                                   std::to_string(input->size() - at)
-                                       + " bytes behind the end of the pickle are not listed"});
-    for (int i = 0; i < FurtherPickles && at < input->size(); ++i) {
+    for (int number = 2; at < input->size() && !context.budget->full; ++number) {
+        const std::string place = "pickle at byte " + std::to_string(at);
         const auto graph = readPickle(input, at, context.stop);
-        if (!graph.ok())
-            return;
-        reportDangerousGlobals(*graph.value(), context, "pickle at byte " + std::to_string(at));
+        if (!graph.ok() && graph.error().code == ErrorCode::Cancelled)
+            return graph.error();
+        if (!graph.ok()) {
+            context.builder.addDiagnostic(
+                {Severity::Error, "trailing-bytes", context.file, "byte " + std::to_string(at),
+                 std::to_string(input->size() - at)
+                     + " bytes behind the end of the pickle are not listed"});
+            context.builder.setIncomplete();
+            return {};
+        }
+        reportDangerousGlobals(*graph.value(), context, place);
+        TreeContext further = context;
+        further.prefix = context.prefix.child(Key::printed("pickle " + std::to_string(number)));
+        FP_CHECK(listPickle(*graph.value(), nullptr, further));
         at += graph.value()->end;
     }
+    return {};
 }
 
 class PickleLoader final : public Loader
@@ -86,8 +91,8 @@ Status listBarePickle(const std::shared_ptr<const ByteSource> &source, const Tre
     auto input = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
     FP_TRY(const auto graph, readPickle(input, 0, context.stop));
     reportDangerousGlobals(*graph, context, {});
-    lookBehind(input, graph->end, context);
-    return listPickle(*graph, nullptr, context);
+    FP_CHECK(listPickle(*graph, nullptr, context));
+    return listFurther(input, graph->end, context);
 }
 
 Status listNestedSave(std::string bytes, const TreeContext &context)

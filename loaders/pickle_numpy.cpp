@@ -3,8 +3,10 @@
 
 #include "loaders/limits.h"
 #include "loaders/numpy_dtype.h"
+#include "loaders/pickle_forms.h"
 #include "loaders/pickle_print.h"
 #include "loaders/pickle_text.h"
+#include "loaders/running_digest.h"
 
 #include <cmath>
 
@@ -37,7 +39,8 @@ Result<std::string> spellFields(const PickleGraph &graph, NodeId names, NodeId f
         if (field.empty())
             return bad("a field without a type");
         FP_TRY(const NumpyType type, readType(graph, field[0], depth + 1));
-        text += (text.size() > 1 ? ", (" : "(") + printedPickle(graph, name, 256);
+        text +=
+            (text.size() > 1 ? ", (" : "(") + printPickle(graph, name, limits::PrintedText).text;
         text += type.spelling.front() == '[' || type.spelling.front() == '('
             ? ", " + type.spelling + ")"
             : ", '" + type.spelling + "')";
@@ -63,7 +66,8 @@ Result<NumpyType> compoundType(const PickleGraph &graph, std::span<const NodeId>
     } else {
         const std::span<const NodeId> subarray = graph.items(state[2]);
         FP_TRY(const NumpyType base, readType(graph, subarray[0], depth + 1));
-        type.spelling = "('" + base.spelling + "', " + printedPickle(graph, subarray[1], 256) + ")";
+        type.spelling = "('" + base.spelling + "', "
+            + printPickle(graph, subarray[1], limits::PrintedText).text + ")";
     }
     type.dtype = namedOpaqueDType(type.spelling, type.itemBytes);
     return type;
@@ -106,7 +110,7 @@ Result<NumpyType> readType(const PickleGraph &graph, NodeId node, int depth)
     if (depth > TypeDepth || graph.known(node) != KnownGlobal::NumpyDType || arguments.empty())
         return bad("its element type is not described");
     const PickleObject &object = *graph.object(node);
-    const std::span<const NodeId> state = graph.items(graph.more(object).state);
+    const std::span<const NodeId> state = graph.items(graph.more(object).lastState());
     if (const PickleGlobal *extended = graph.global(arguments[0]))
         return extendedType(*extended);
     const std::string_view code = graph.text(arguments[0]);
@@ -140,15 +144,14 @@ Result<NumpyArray> arrayOfState(const PickleGraph &graph, std::span<const NodeId
     FP_TRY(array.type, pickledNumpyType(graph, state[2]));
     array.fortran = graph.is(state[3], PickleKind::Bool) && graph[state[3]].integer;
     if (array.type.isObject) {
-        array.objects = state[4];
+        array.data = state[4];
         return array;
     }
-    auto bytes = pickledBytes(graph, state[4]);
-    if (!bytes)
-        return bad("its data are no bytes");
-    array.bytes = std::move(*bytes);
+    array.data = state[4];
     if (state.size() > 5)
-        array.mask = pickledBytes(graph, state[5]);
+        array.mask = state[5];
+    if (state.size() > 6)
+        array.fill = state[6];
     return array;
 }
 
@@ -157,12 +160,11 @@ Result<NumpyArray> arrayOfBuffer(const PickleGraph &graph, std::span<const NodeI
     NumpyArray array;
     if (arguments.size() < 4)
         return bad("_frombuffer takes 4 arguments");
-    auto bytes = pickledBytes(graph, arguments[0]);
     const auto shape = pickledShape(graph, arguments[2]);
-    if (!bytes || !shape)
-        return bad("_frombuffer without bytes or shape");
+    if (!shape)
+        return bad("_frombuffer without a shape");
     FP_TRY(array.type, pickledNumpyType(graph, arguments[1]));
-    array.bytes = std::move(*bytes);
+    array.data = arguments[0];
     array.shape = *shape;
     array.fortran = graph.text(arguments[3]) == "F";
     return array;
@@ -212,17 +214,19 @@ std::optional<Value> numberOf(const std::string &name, const std::string &little
     return std::nullopt;
 }
 
-/// UCS-4 text of a numpy string scalar, without its trailing zeros.
-std::string fromUcs4(const std::string &bytes, ByteOrder order)
+/// UCS-4 text of a numpy string scalar, without its trailing zeros; nothing for other numbers.
+std::optional<std::string> fromUcs4(const std::string &bytes, ByteOrder order)
 {
     std::string text;
     for (std::size_t i = 0; i + 4 <= bytes.size(); i += 4) {
         const std::byte *at = asBytes(bytes).data() + i;
         const auto code =
             order == ByteOrder::Big ? loadBig<std::uint32_t>(at) : loadLittle<std::uint32_t>(at);
-        if (code > 0 && code <= 0x10ffff)
-            pickle::appendUtf8(text, code);
+        if (code > 0x10ffff)
+            return std::nullopt;
+        pickle::appendUtf8(text, code);
     }
+    text.resize(text.find_last_not_of('\0') + 1);
     return text;
 }
 
@@ -267,7 +271,7 @@ Result<NumpyArray> pickledNumpyArray(const PickleGraph &graph, NodeId node)
     const PickleObject *object = graph.object(node);
     if (!object)
         return bad("is not described");
-    return arrayOfState(graph, graph.items(graph.more(*object).state));
+    return arrayOfState(graph, graph.items(graph.more(*object).lastState()));
 }
 
 Result<Value> pickledNumpyScalar(const PickleGraph &graph, NodeId node)
@@ -279,15 +283,21 @@ Result<Value> pickledNumpyScalar(const PickleGraph &graph, NodeId node)
     auto bytes = pickledBytes(graph, arguments[1]);
     if (!bytes || bytes->size() != type.itemBytes)
         return bad("a scalar of another length than its type");
-    if (type.spelling.find('U') == 1)
-        return Value::text(
-            fromUcs4(*bytes, type.spelling[0] == '>' ? ByteOrder::Big : ByteOrder::Little));
+    if (type.spelling.find('U') == 1) {
+        auto text = fromUcs4(*bytes, type.spelling[0] == '>' ? ByteOrder::Big : ByteOrder::Little);
+        if (!text)
+            return bad("a scalar that is no text");
+        return Value::text(std::move(*text));
+    }
     if (type.order == ByteOrder::Big)
         bytes->assign(bytes->rbegin(), bytes->rend());
     if (auto value = numberOf(type.dtype.name, *bytes))
         return std::move(*value);
-    return Value::opaque("numpy." + type.spelling + "("
-                         + printedPickle(graph, arguments[1], limits::PrintedText) + ")");
+    const PrintedPickle shown = printPickle(graph, arguments[1], limits::PrintedText);
+    Value value = Value::opaque("numpy." + type.spelling + "(" + shown.text + ")");
+    if (!shown.complete)
+        value.digest = sha256Hex(asBytes(*bytes));
+    return value;
 }
 
 } // namespace forkpoint

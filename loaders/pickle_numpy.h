@@ -30,9 +30,9 @@ struct NumpyArray
     NumpyType type;
     Shape shape;
     bool fortran = false;
-    std::string bytes;               ///< unless type.isObject
-    NodeId objects = NoNode;         ///< the list of an object array
-    std::optional<std::string> mask; ///< of a masked array: one byte an element
+    NodeId data = NoNode; ///< bytes, or a list where type.isObject
+    NodeId mask = NoNode; ///< of a masked array: bytes, one an element
+    NodeId fill = NoNode; ///< what a masked array shows for masked elements
 };
 
 /// The array that an Object node makes; the error says what is wrong with it.

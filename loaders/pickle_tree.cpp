@@ -2,6 +2,7 @@
 #include "loaders/pickle_tree.h"
 
 #include "loaders/limits.h"
+#include "loaders/pickle_forms.h"
 #include "loaders/pickle_print.h"
 #include "loaders/pickle_vm.h"
 #include "loaders/pickle_walker.h"
@@ -28,7 +29,7 @@ Status PickleWalker::run()
     visit({Key(), m_graph.root, false});
     std::uint64_t count = 0;
     while (!m_frames.empty()) {
-        if ((++count & 0xfff) == 0 && m_context.stop.stop_requested())
+        if ((++count & 0xff) == 0 && m_context.stop.stop_requested())
             return Error{ErrorCode::Cancelled, {}, {}, "stopped"};
         PickleFrame &frame = m_frames.back();
         if (frame.next == frame.children.size() || m_budget.full) {
@@ -38,14 +39,45 @@ Status PickleWalker::run()
                 m_path.keys.pop_back();
             continue;
         }
-        const PickleChild child = std::move(frame.children[frame.next++]);
+        const PickleChild child = frame.children.take(frame.next++);
         m_path.keys.push_back(child.key);
         const std::size_t depth = m_frames.size();
         visit(child);
         if (m_frames.size() == depth)
             m_path.keys.pop_back();
     }
+    reportOwed();
     return {};
+}
+
+/// Storages that only texts refer to: their bytes are compared by nobody.
+void PickleWalker::reportOwed()
+{
+    std::unordered_set<NodeId> seen(m_owed.begin(), m_owed.end());
+    while (!m_owed.empty()) {
+        const NodeId node = m_owed.back();
+        m_owed.pop_back();
+        if (m_graph.is(node, PickleKind::PersistentId) && !m_storagesListed.contains(node)) {
+            warn("not-listed",
+                 "keys, set members or arguments refer to storages that are not listed",
+                 Severity::Error);
+            m_context.builder.setIncomplete();
+            return;
+        }
+        for (const NodeId part : pickledParts(m_graph, node)) {
+            if (seen.insert(part).second)
+                m_owed.push_back(part);
+        }
+    }
+}
+
+/// An item of which only a text is shown.
+void PickleWalker::emitUnlisted(NodeId node, const char *why, std::string text)
+{
+    if (!std::exchange(m_budget.saidUnlisted, true))
+        warn("limit", why, Severity::Error);
+    m_context.builder.setIncomplete();
+    emitPrinted({std::move(text), false}, {node});
 }
 
 void PickleWalker::visit(const PickleChild &child)
@@ -68,13 +100,8 @@ void PickleWalker::visit(const PickleChild &child)
             warn("limit", "what occurs again and again is shown once, then as links");
         return emit(Value::link(placeText(m_placeOf[node])));
     }
-    if (m_frames.size() >= limits::PickleDepth) {
-        if (!std::exchange(m_saidDeep, true))
-            warn("limit",
-                 "nested deeper than " + std::to_string(limits::PickleDepth)
-                     + " levels, the rest is not listed");
-        return emitOpaque("... nested deeper");
-    }
+    if (m_frames.size() >= limits::PickleDepth)
+        return emitUnlisted(node, "nested too deep, the rest is not listed", "... nested deeper");
     m_repeated = m_repeated || seen;
     PickleFrame frame;
     frame.node = node;
@@ -106,7 +133,13 @@ std::string PickleWalker::placeText(std::uint32_t place) const
     return text.empty() ? "." : text;
 }
 
-bool PickleWalker::spend()
+/// Children that are worth gathering: one more than may be listed, which then says so.
+std::size_t PickleWalker::room() const
+{
+    return m_budget.full ? 0 : limits::TreeItems + 1 - m_budget.items;
+}
+
+bool PickleWalker::spend(std::size_t textBytes)
 {
     if (m_budget.full)
         return false;
@@ -114,10 +147,14 @@ bool PickleWalker::spend()
     m_budget.keys += m_path.keys.size();
     if (m_repeated)
         m_budget.repeatedKeys += m_path.keys.size();
-    if (m_budget.items <= limits::TreeItems && m_budget.keys <= TreeKeys)
+    m_budget.text += textBytes;
+    for (const Key &key : m_path.keys)
+        m_budget.text += key.text.size();
+    if (m_budget.items <= limits::TreeItems && m_budget.keys <= TreeKeys
+        && m_budget.text <= m_budget.textLimit)
         return true;
     m_budget.full = true;
-    warn("limit", "more items than are listed of one file", Severity::Error);
+    warn("limit", "more items or longer text than is listed of one file", Severity::Error);
     m_context.builder.setIncomplete();
     return false;
 }
@@ -138,7 +175,8 @@ TreeContext PickleWalker::below() const
 
 void PickleWalker::emit(Value value)
 {
-    if (!spend())
+    const auto *text = std::get_if<std::string>(&value.data);
+    if (!spend(text ? text->size() : 0))
         return;
     ValueRef ref;
     ref.path = m_path;
@@ -149,10 +187,10 @@ void PickleWalker::emit(Value value)
     m_context.builder.addValue(std::move(ref));
 }
 
+/// A text that says everything.
 void PickleWalker::emitOpaque(std::string text)
 {
     Value value = Value::opaque({});
-    m_printed += text.size();
     if (text.size() > limits::PrintedText) {
         value.digest = sha256Hex(asBytes(text));
         text.resize(limits::PrintedText);
@@ -162,20 +200,100 @@ void PickleWalker::emitOpaque(std::string text)
     emit(std::move(value));
 }
 
-void PickleWalker::bytesValue(std::string bytes)
+/// A text for `nodes`, with their digest where it does not say everything.
+Value PickleWalker::opaque(PrintedPickle printed, std::initializer_list<NodeId> nodes)
 {
-    if (isBinaryPickle(asBytes(bytes)) && m_context.nesting < limits::NestedPickles) {
-        // Bytes that are a pickle: not unfolded, nothing says that anyone loads them, but looked at.
-        const auto data = asBytes(bytes);
-        auto input = std::make_shared<const std::vector<std::byte>>(data.begin(), data.end());
-        if (const auto graph = readPickle(std::move(input), 0, m_context.stop); graph.ok())
-            reportDangerousGlobals(*graph.value(), m_context, here());
+    if (m_storages && !m_graph.persistentIds.empty())
+        m_owed.insert(m_owed.end(), nodes);
+    Value value = Value::opaque(std::move(printed.text));
+    if (!printed.complete)
+        value.digest = m_digests.hex(std::span(nodes.begin(), nodes.size()));
+    return value;
+}
+
+void PickleWalker::emitPrinted(PrintedPickle printed, std::initializer_list<NodeId> nodes)
+{
+    emit(opaque(std::move(printed), nodes));
+}
+
+/// What is known of the bytes of a node; nullptr where it has none.
+PickleContent *PickleWalker::contentOf(NodeId node)
+{
+    const auto data = pickledData(m_graph, node);
+    if (!data)
+        return nullptr;
+    const auto [place, isNew] = m_contents.try_emplace(data->node);
+    PickleContent &content = place->second;
+    if (!isNew)
+        return content.isBytes ? &content : nullptr;
+    const auto encoded = data->isEncoded ? bytesOf(m_graph, *data) : std::nullopt;
+    content.isBytes = !data->isEncoded || encoded;
+    if (!content.isBytes)
+        return nullptr;
+    const ByteView bytes = asBytes(encoded ? *encoded : m_graph.text(data->node));
+    content.value.type = ValueType::Bytes;
+    content.value.count = bytes.size();
+    content.value.digest = sha256Hex(bytes);
+    return &content;
+}
+
+FileIndex PickleWalker::fileOf(PickleContent &content, NodeId node)
+{
+    if (!content.file) {
+        const std::string bytes = pickledBytes(m_graph, node).value_or("");
+        const ByteView data = asBytes(bytes);
+        content.file = m_context.builder.addFile(std::make_shared<MemorySource>(
+            m_context.file, std::vector<std::byte>(data.begin(), data.end())));
     }
-    Value value;
-    value.type = ValueType::Bytes;
-    value.count = bytes.size();
-    value.digest = sha256Hex(asBytes(bytes));
-    emit(std::move(value));
+    return *content.file;
+}
+
+/// False where the node has no bytes.
+bool PickleWalker::bytesValue(NodeId node)
+{
+    PickleContent *const content = contentOf(node);
+    if (!content)
+        return false;
+    if (!std::exchange(content->searched, true) && m_context.nesting < limits::NestedPickles) {
+        // Bytes that are a pickle: not unfolded, nothing says that anyone loads them, but looked at.
+        const std::string bytes = pickledBytes(m_graph, node).value_or("");
+        if (const ByteView data = asBytes(bytes); isBinaryPickle(data)) {
+            auto input = std::make_shared<const std::vector<std::byte>>(data.begin(), data.end());
+            if (const auto graph = readPickle(std::move(input), 0, m_context.stop); graph.ok())
+                reportDangerousGlobals(*graph.value(), m_context, here());
+        }
+    }
+    emit(content->value);
+    return true;
+}
+
+void PickleWalker::setValue(NodeId node, std::span<const NodeId> members)
+{
+    if (members.empty())
+        return emit(Value::empty("set()"));
+    const auto known = m_values.find(node);
+    if (known != m_values.end())
+        return emit(known->second);
+    Value value = opaque(printPickle(m_graph, node, limits::PrintedText), {node});
+    emit(m_values.emplace(node, std::move(value)).first->second);
+}
+
+Value PickleWalker::bigInteger(NodeId node) const
+{
+    std::string digits = bigIntegerText(m_graph, node);
+    constexpr std::string_view Last64 = "18446744073709551615";
+    const bool is64 = digits.front() != '-'
+        && (digits.size() < Last64.size() || (digits.size() == Last64.size() && digits <= Last64));
+    if (is64)
+        return Value::unsignedInteger(std::stoull(digits));
+    Value value = Value::bigInteger({});
+    if (digits.size() > limits::PrintedText) {
+        value.digest = sha256Hex(asBytes(digits));
+        digits.resize(limits::PrintedText);
+        digits += "...";
+    }
+    value.data = std::move(digits);
+    return value;
 }
 
 void PickleWalker::leaf(NodeId node)
@@ -186,64 +304,52 @@ void PickleWalker::leaf(NodeId node)
     case PickleKind::Int: return emit(Value::integer(m_graph[node].integer));
     case PickleKind::Float: return emit(Value::real(m_graph[node].real));
     case PickleKind::Text: return emit(Value::text(std::string(m_graph.text(node))));
-    case PickleKind::Bytes: return bytesValue(std::string(m_graph.text(node)));
+    case PickleKind::Bytes: bytesValue(node); return;
     case PickleKind::Global: return emitOpaque(classPath(*m_graph.global(node)));
+    case PickleKind::Set: return setValue(node, m_graph.items(node));
     case PickleKind::BigInt: {
-        std::string digits = bigIntegerText(m_graph, node);
-        Value value = Value::bigInteger({});
-        if (digits.size() > limits::PrintedText) {
-            value.digest = sha256Hex(asBytes(digits));
-            digits.resize(limits::PrintedText);
-            digits += "...";
-        } else if (digits.size() <= 20 && digits.front() != '-' && digits < "18446744073709551616"
-                   && digits.size() == 20) {
-            return emit(Value::unsignedInteger(std::stoull(digits)));
-        } else if (digits.size() < 20 && digits.front() != '-') {
-            return emit(Value::unsignedInteger(std::stoull(digits)));
-        }
-        value.data = std::move(digits);
-        return emit(std::move(value));
-    }
-    case PickleKind::Set: { // sorted: the order of a set differs from run to run
-        std::vector<std::string> members;
-        for (const NodeId item : m_graph.items(node)) {
-            members.push_back(printedPickle(m_graph, item, 256));
-            m_printed += members.back().size();
-        }
-        std::sort(members.begin(), members.end());
-        std::string text;
-        for (const std::string &member : members)
-            text += (text.empty() ? "" : ", ") + member;
-        return members.empty() ? emit(Value::empty("set()")) : emitOpaque("{" + text + "}");
+        const auto known = m_values.find(node);
+        return emit(known != m_values.end()
+                        ? known->second
+                        : m_values.emplace(node, bigInteger(node)).first->second);
     }
     case PickleKind::PersistentId: {
-        if (m_storages) {
-            if (auto tensor = m_storages->tensor(m_graph, node))
-                return emitTensor(std::move(*tensor));
-            if (const auto id = storageId(m_graph, node); id.ok()) { // a storage by itself
-                const StorageSlot slot = m_storages->slot(m_graph, node);
-                TensorRef tensor;
-                tensor.dtype = dtypeByName(slot.held.dtype).value_or(opaqueDType(1));
-                tensor.storage = slot.identity;
-                tensor.unreadable = slot.problem;
-                const Index count = slot.length / id.value().held.itemBytes;
-                tensor.shape = Shape{{count}};
-                Extent extent;
-                extent.fills = Extent::Fills::FlatRange;
-                extent.file = slot.file;
-                extent.offset = slot.offset;
-                extent.length = slot.length;
-                extent.order = slot.order;
-                extent.flatCount = count;
-                tensor.extents = {std::move(extent)};
-                tensor.note = "a storage";
-                return emitTensor(std::move(tensor));
-            }
-        }
-        return emitOpaque(printedPickle(m_graph, node, limits::PrintedText));
+        if (auto tensor = tensorOfId(node))
+            return emitTensor(std::move(*tensor));
+        return emitPrinted(printPickle(m_graph, node, limits::PrintedText), {node});
     }
     default: return emitOpaque("?");
     }
+}
+
+/// A tensor by its id, or a storage by itself.
+std::optional<TensorRef> PickleWalker::tensorOfId(NodeId node)
+{
+    if (!m_storages)
+        return std::nullopt;
+    m_storagesListed.insert(node);
+    if (auto tensor = m_storages->tensor(m_graph, node))
+        return tensor;
+    const auto id = storageId(m_graph, node);
+    if (!id.ok())
+        return std::nullopt;
+    const StorageSlot slot = m_storages->slot(m_graph, node);
+    TensorRef tensor;
+    tensor.dtype = dtypeByName(slot.held.dtype).value_or(opaqueDType(1));
+    tensor.storage = slot.identity;
+    tensor.unreadable = slot.problem;
+    const Index count = slot.length / id.value().held.itemBytes;
+    tensor.shape = Shape{{count}};
+    Extent extent;
+    extent.fills = Extent::Fills::FlatRange;
+    extent.file = slot.file;
+    extent.offset = slot.offset;
+    extent.length = slot.length;
+    extent.order = slot.order;
+    extent.flatCount = count;
+    tensor.extents = {std::move(extent)};
+    tensor.note = "a storage";
+    return tensor;
 }
 
 Status listPickle(const PickleGraph &graph, StorageTable *storages, const TreeContext &context)

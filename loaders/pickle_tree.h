@@ -15,12 +15,15 @@ namespace forkpoint {
 /// What is left of the caps of limits.h, over a pickle and all that is nested in it.
 struct TreeBudget
 {
-    std::size_t items = 0;        ///< listed so far
-    std::uint64_t crcBytes = 0;   ///< of records whose CRCs were checked
-    std::size_t keys = 0;         ///< keys in all paths listed so far
-    std::size_t repeatedKeys = 0; ///< of these, below objects that were listed before
+    std::size_t items = 0;                ///< listed so far
+    std::uint64_t crcBytes = 0;           ///< of records whose CRCs were checked
+    std::size_t keys = 0;                 ///< keys in all paths listed so far
+    std::size_t repeatedKeys = 0;         ///< of these, below objects that were listed before
+    std::uint64_t text = 0;               ///< characters of all paths and values listed so far
+    std::uint64_t textLimit = 256u << 20; ///< and twice the pickle: a file may repeat long text
     bool full = false;
     bool saidRepeated = false;
+    bool saidUnlisted = false;
 };
 
 /// Where the items of a pickle go and what they may refer to.

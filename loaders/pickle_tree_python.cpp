@@ -2,6 +2,7 @@
 // Containers and objects of Python in the tree of a pickle.
 #include "loaders/limits.h"
 #include "loaders/number_fold.h"
+#include "loaders/pickle_forms.h"
 #include "loaders/pickle_print.h"
 #include "loaders/pickle_walker.h"
 #include "loaders/torch_container.h"
@@ -40,6 +41,7 @@ std::optional<Value> foldedNumbers(const PickleGraph &graph, std::span<const Nod
 
 // --- containers ---------------------------------------------------------------------------------
 
+/// The items of a list or tuple of the graph.
 void PickleWalker::expandList(std::span<const NodeId> items, const char *empty,
                               PickleChildren &children)
 {
@@ -50,7 +52,13 @@ void PickleWalker::expandList(std::span<const NodeId> items, const char *empty,
             m_budget.repeatedKeys += items.size() / 16;
         return emit(std::move(*numbers));
     }
-    for (std::size_t i = 0; i < items.size(); ++i)
+    children.setItems(items);
+}
+
+/// Items beside other children.
+void PickleWalker::expandItems(std::span<const NodeId> items, PickleChildren &children)
+{
+    for (std::size_t i = 0; i < items.size() && children.size() < room(); ++i)
         children.push_back({Key::at(std::int64_t(i)), items[i], false});
 }
 
@@ -58,16 +66,18 @@ void PickleWalker::expandPairs(std::span<const NodeId> pairs, PickleChildren &ch
 {
     // A repeated key keeps its place and takes the last value, as in Python.
     std::unordered_map<std::string, std::size_t> places;
-    for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) {
-        Key key = pickledKey(m_graph, pairs[i]);
+    for (std::size_t i = 0; i + 1 < pairs.size() && children.size() < room(); i += 2) {
+        Key key = pickledKey(m_graph, pairs[i], m_digests);
+        if (key.kind == Key::Kind::Other && m_storages && !m_graph.persistentIds.empty())
+            m_owed.push_back(pairs[i]);
         const std::string name = char('0' + int(key.kind))
             + (key.kind == Key::Kind::Integer && key.text.empty() ? std::to_string(key.number)
                                                                   : key.text);
-        const auto [place, isNew] = places.emplace(name, children.size());
-        if (isNew || name.size() > 500)
+        const auto [place, isNew] = places.emplace(name, children.named().size());
+        if (isNew)
             children.push_back({std::move(key), pairs[i + 1], false});
         else
-            children[place->second].node = pairs[i + 1];
+            children.named()[place->second].node = pairs[i + 1];
     }
 }
 
@@ -87,12 +97,12 @@ void PickleWalker::expand(NodeId node, PickleChildren &children, int wrappers)
 void PickleWalker::expandObject(NodeId node, PickleChildren &children, int wrappers)
 {
     if (wrappers > Wrappers)
-        return emitOpaque("... wrapped deeper");
-    if (expandPython(node, children, wrappers) || expandTorchValue(node, children, wrappers)
+        return emitUnlisted(node, "wrapped too deep, the rest is not listed", "... wrapped deeper");
+    if (expandPython(node, children) || expandTorchValue(node, children, wrappers)
         || expandNumpy(node, children))
         return;
     if (expandTensor(m_graph.known(node), m_graph.arguments(node), children, wrappers)) {
-        addState(m_graph.more(*m_graph.object(node)).state, children, false);
+        addStates(m_graph.more(*m_graph.object(node)).states, children, false);
         return;
     }
     expandGeneric(node, children);
@@ -100,134 +110,203 @@ void PickleWalker::expandObject(NodeId node, PickleChildren &children, int wrapp
 
 // --- Python objects -----------------------------------------------------------------------------
 
-void PickleWalker::addState(NodeId state, PickleChildren &children, bool bookkeeping)
+/// What BUILD would set, one state after another: a later one replaces the keys that it has too.
+void PickleWalker::addStates(std::span<const NodeId> states, PickleChildren &children,
+                             bool bookkeeping)
 {
-    if (state == NoNode || m_graph.is(state, PickleKind::None))
-        return;
-    const std::span<const NodeId> parts = m_graph.items(state);
-    const auto isDictOrNone = [&](NodeId part) {
-        return m_graph.is(part, PickleKind::Dict) || m_graph.is(part, PickleKind::None);
+    std::vector<NodeId> pairs;
+    const auto addPairs = [&](NodeId dict) {
+        const std::span<const NodeId> items = m_graph.items(dict);
+        pairs.insert(pairs.end(), items.begin(), items.end());
     };
-    const bool withSlots = m_graph.is(state, PickleKind::Tuple) && parts.size() == 2
-        && isDictOrNone(parts[0]) && m_graph.is(parts[1], PickleKind::Dict);
     PickleChildren members;
-    if (withSlots) {
-        expandPairs(m_graph.items(parts[0]), members);
-        expandPairs(m_graph.items(parts[1]), members);
-    } else if (m_graph.is(state, PickleKind::Dict)) {
-        expandPairs(parts, members);
-    } else {
-        members.push_back({Key::of("state"), state, false});
+    for (const NodeId state : states) {
+        const std::span<const NodeId> parts = m_graph.items(state);
+        const auto isDictOrNone = [&](NodeId part) {
+            return m_graph.is(part, PickleKind::Dict) || m_graph.is(part, PickleKind::None);
+        };
+        const bool withSlots = m_graph.is(state, PickleKind::Tuple) && parts.size() == 2
+            && isDictOrNone(parts[0]) && m_graph.is(parts[1], PickleKind::Dict);
+        if (withSlots) {
+            addPairs(parts[0]);
+            addPairs(parts[1]);
+        } else if (m_graph.is(state, PickleKind::Dict)) {
+            addPairs(state);
+        } else if (state != NoNode && !m_graph.is(state, PickleKind::None)) {
+            members.push_back({Key::of("state"), state, false});
+        }
     }
-    for (PickleChild &member : members) {
+    expandPairs(pairs, members);
+    for (PickleChild &member : members.named()) {
         member.bookkeeping = member.bookkeeping || bookkeeping;
         children.push_back(std::move(member));
     }
 }
 
-void PickleWalker::expandDict(NodeId node, PickleChildren &children)
+/// dict, OrderedDict, defaultdict. False where something else than entries is in it.
+bool PickleWalker::expandDict(NodeId node, PickleChildren &children)
 {
     const PickleAdditions &more = m_graph.more(*m_graph.object(node));
     std::vector<NodeId> pairs;
+    NodeId factory = NoNode;
     for (const NodeId argument : m_graph.arguments(node)) {
         const std::span<const NodeId> items = m_graph.items(argument);
         if (m_graph.is(argument, PickleKind::Dict)) {
             pairs.insert(pairs.end(), items.begin(), items.end());
-        } else if (m_graph.is(argument,
-                              PickleKind::List)) { // Python 2's OrderedDict: [[k, v], ...]
-            for (const NodeId item : items) {
+        } else if (m_graph.is(argument, PickleKind::List)
+                   || m_graph.is(argument, PickleKind::Tuple)) {
+            for (const NodeId item : items) { // Python 2's OrderedDict: [[k, v], ...]
                 const std::span<const NodeId> pair = m_graph.items(item);
-                if (pair.size() == 2)
-                    pairs.insert(pairs.end(), pair.begin(), pair.end());
+                if (pair.size() != 2)
+                    return false;
+                pairs.insert(pairs.end(), pair.begin(), pair.end());
             }
+        } else if (!m_graph.is(argument, PickleKind::Global)
+                   && !m_graph.is(argument, PickleKind::None)) {
+            factory = argument; // of a defaultdict; a plain name is part of its type
         }
     }
+    if (!more.items.empty() || m_graph.object(node)->keywords != NoNode)
+        return false;
     pairs.insert(pairs.end(), more.dictItems.begin(), more.dictItems.end());
     expandPairs(pairs, children);
+    if (factory != NoNode)
+        addNamed("default_factory", factory, children);
     if (children.empty())
         emit(Value::empty("{}"));
     // _metadata of a module's state_dict: version numbers of classes.
-    addState(more.state, children, true);
+    addStates(more.states, children, true);
+    return true;
 }
 
-void PickleWalker::expandBytesIO(NodeId node)
+bool PickleWalker::expandCounter(NodeId node, PickleChildren &children)
 {
-    const std::span<const NodeId> state = m_graph.items(m_graph.more(*m_graph.object(node)).state);
+    const PickleAdditions &more = m_graph.more(*m_graph.object(node));
+    const std::span<const NodeId> arguments = m_graph.arguments(node);
+    const bool isCounts =
+        arguments.empty() || (arguments.size() == 1 && m_graph.is(arguments[0], PickleKind::Dict));
+    if (!isCounts || !more.items.empty() || m_graph.object(node)->keywords != NoNode)
+        return false;
+    emitOpaque("collections.Counter");
+    std::vector<NodeId> pairs;
+    for (const std::span<const NodeId> some :
+         {arguments.empty() ? arguments : m_graph.items(arguments[0]),
+          std::span<const NodeId>(more.dictItems)})
+        pairs.insert(pairs.end(), some.begin(), some.end());
+    expandPairs(pairs, children);
+    addStates(more.states, children, false);
+    return true;
+}
+
+/// list(items) and tuple(items)
+bool PickleWalker::expandSequence(NodeId node, PickleChildren &children)
+{
+    const PickleAdditions &more = m_graph.more(*m_graph.object(node));
+    const std::span<const NodeId> arguments = m_graph.arguments(node);
+    const bool isPlain = arguments.empty()
+        || (arguments.size() == 1
+            && (m_graph.is(arguments[0], PickleKind::List)
+                || m_graph.is(arguments[0], PickleKind::Tuple)));
+    if (!isPlain || !more.dictItems.empty() || !more.states.empty()
+        || m_graph.object(node)->keywords != NoNode)
+        return false;
+    const std::span<const NodeId> given =
+        arguments.empty() ? std::span<const NodeId>() : m_graph.items(arguments[0]);
+    if (more.items.empty()) {
+        expandList(given, m_graph.known(node) == K::List ? "[]" : "()", children);
+        return true;
+    }
+    std::vector<NodeId> items(given.begin(), given.end());
+    items.insert(items.end(), more.items.begin(), more.items.end());
+    expandItems(items, children);
+    return true;
+}
+
+bool PickleWalker::expandBytesIO(NodeId node)
+{
+    const PickleObject &object = *m_graph.object(node);
+    const std::span<const NodeId> state = m_graph.items(m_graph.more(object).lastState());
     const NodeId held = !state.empty()     ? state[0]
         : !m_graph.arguments(node).empty() ? m_graph.arguments(node)[0]
                                            : NoNode;
-    std::string bytes = pickledBytes(m_graph, held).value_or("");
-    if (nested(bytes))
-        return emitOpaque("_io.BytesIO");
-    bytesValue(std::move(bytes));
+    if (!contentOf(held))
+        return false;
+    const bool again = contentOf(held)->listedAt.has_value();
+    if (!nested(held))
+        bytesValue(held);
+    else if (!again) // else there is a link
+        emitOpaque("_io.BytesIO");
+    return true;
 }
 
-/// Lists a save inside `bytes` below this path; false where they are none, or unsound.
-bool PickleWalker::nested(std::string bytes)
+/// Lists a save inside the bytes of a node below this path, once; false where there is none, or an
+/// unsound one.
+bool PickleWalker::nested(NodeId node)
 {
+    PickleContent &content = *contentOf(node);
+    if (content.noSave)
+        return false;
+    if (content.listedAt) {
+        emit(Value::link(*content.listedAt));
+        return true;
+    }
+    std::string bytes = pickledBytes(m_graph, node).value_or("");
     const auto head = asBytes(bytes);
-    if (!isZip(head) && !isBinaryPickle(head))
+    content.noSave = !isZip(head) && !isBinaryPickle(head);
+    if (content.noSave)
         return false;
     const Status status = listNestedSave(std::move(bytes), below());
     if (!status.ok())
         warn(std::string(toString(status.error().code)),
              "a save inside it is not listed: " + status.error().text);
+    content.noSave = !status.ok();
+    if (status.ok())
+        content.listedAt = here();
     return status.ok();
 }
 
-bool PickleWalker::expandPython(NodeId node, PickleChildren &children, int wrappers)
+bool PickleWalker::expandPython(NodeId node, PickleChildren &children)
 {
-    const std::span<const NodeId> arguments = m_graph.arguments(node);
-    const PickleAdditions &more = m_graph.more(*m_graph.object(node));
+    if (const auto members = pickledMembers(m_graph, node)) {
+        setValue(node, *members);
+        return true;
+    }
     switch (m_graph.known(node)) {
-    case K::Dict: expandDict(node, children); return true;
-    case K::Counter:
-        emitOpaque("collections.Counter");
-        for (const NodeId argument : arguments)
-            expandPairs(m_graph.items(argument), children);
-        expandPairs(more.dictItems, children);
-        return true;
+    case K::Dict: return expandDict(node, children);
+    case K::Counter: return expandCounter(node, children);
     case K::List:
-    case K::Tuple: {
-        std::vector<NodeId> items;
-        if (!arguments.empty()) {
-            const auto given = m_graph.items(arguments[0]);
-            items.assign(given.begin(), given.end());
-        }
-        items.insert(items.end(), more.items.begin(), more.items.end());
-        expandList(items, m_graph.known(node) == K::List ? "[]" : "()", children);
-        return true;
-    }
-    case K::Set:
-    case K::FrozenSet: {
-        std::vector<std::string> members;
-        const NodeId given = arguments.empty() ? NoNode : arguments[0];
-        for (const NodeId item : m_graph.items(given))
-            members.push_back(printedPickle(m_graph, item, 256));
-        std::sort(members.begin(), members.end());
-        std::string text;
-        for (const std::string &member : members)
-            text += (text.empty() ? "" : ", ") + member;
-        members.empty() ? emit(Value::empty("set()")) : emitOpaque("{" + text + "}");
-        return true;
-    }
+    case K::Tuple: return expandSequence(node, children);
     case K::Bytes:
     case K::ByteArray:
-    case K::EncodeText:
-        if (auto bytes = pickledBytes(m_graph, node)) {
-            bytesValue(std::move(*bytes));
-            return true;
-        }
-        return false;
-    case K::Complex: emitOpaque(printedPickle(m_graph, node, 256)); return true;
-    case K::BytesIO: expandBytesIO(node); return true;
-    case K::Reconstructor: // (class, base, state of the base)
-        emitOpaque(arguments.empty() ? "object"
-                                     : printedPickle(m_graph, arguments[0], limits::PrintedText));
-        addState(more.state, children, false);
+    case K::EncodeText: return bytesValue(node);
+    case K::Complex:
+        if (hasAdditions(m_graph, node))
+            return false;
+        emitPrinted(printPickle(m_graph, node, limits::PrintedText), {node});
         return true;
-    default: (void)wrappers; return false;
+    case K::BytesIO: return expandBytesIO(node);
+    case K::Reconstructor:
+        if (m_graph.arguments(node).size() != 3)
+            return false;
+        expandReconstructed(node, children);
+        return true;
+    default: return false;
     }
+}
+
+/// copyreg._reconstructor(class, base, what the base holds), listed as later protocols have it.
+void PickleWalker::expandReconstructed(NodeId node, PickleChildren &children)
+{
+    const PlainCall call = plainCall(m_graph, node);
+    emitPrinted(printPickle(m_graph, call.callee, limits::PrintedText), {call.callee});
+    const NodeId held = call.arguments.empty() ? NoNode : call.arguments[0];
+    if (m_graph.is(held, PickleKind::Dict))
+        expandPairs(m_graph.items(held), children);
+    else if (m_graph.is(held, PickleKind::List))
+        expandItems(m_graph.items(held), children);
+    else if (held != NoNode)
+        children.push_back({Key::at(0), held, false});
+    expandAdditions(node, children);
 }
 
 /// Whether repr() of the node is a good, short and complete text.
@@ -238,7 +317,7 @@ bool PickleWalker::isPlain(NodeId node, int &left) const
     const PickleKind kind = m_graph.kind(node);
     if (kind == PickleKind::Object) {
         const PickleObject &object = *m_graph.object(node);
-        return object.more == NoNode && isPlain(object.callee, left)
+        return !hasAdditions(m_graph, node) && isPlain(object.callee, left)
             && isPlain(object.arguments, left);
     }
     if (kind == PickleKind::Tuple || kind == PickleKind::List) {
@@ -249,46 +328,47 @@ bool PickleWalker::isPlain(NodeId node, int &left) const
     return kind != PickleKind::Dict && kind != PickleKind::Set && kind != PickleKind::PersistentId;
 }
 
+void PickleWalker::expandAdditions(NodeId node, PickleChildren &children)
+{
+    const PickleObject &object = *m_graph.object(node);
+    const PickleAdditions &more = m_graph.more(object);
+    expandPairs(m_graph.items(object.keywords), children);
+    expandItems(more.items, children);
+    expandPairs(more.dictItems, children);
+    addStates(more.states, children, false);
+}
+
 /// An object of a class we only name: its class, then what it was made of and its state.
 void PickleWalker::expandGeneric(NodeId node, PickleChildren &children)
 {
-    /// Characters of printed arguments in all before they are shown short.
-    constexpr std::size_t Printed = 64u << 20;
     const PickleObject &object = *m_graph.object(node);
-    const PickleAdditions &more = m_graph.more(object);
     const std::span<const NodeId> arguments = m_graph.arguments(node);
-    const std::size_t cap = m_printed > Printed ? 256 : 1u << 20;
     int left = PlainNodes;
     const bool inText = object.how == PickleObject::How::Reduce && !arguments.empty()
         && isPlain(object.arguments, left);
-    std::string text = printedPickle(m_graph, object.callee, cap);
-    if (inText) {
-        const std::string shown = printedPickle(m_graph, object.arguments, cap);
-        text += arguments.size() == 1 && shown.ends_with(",)")
-            ? shown.substr(0, shown.size() - 2) + ")"
-            : shown;
-    }
-    const bool ofMesh = text == "torch.distributed.device_mesh.DeviceMesh";
-    emitOpaque(std::move(text));
+    const PrintedPickle callee = printPickle(m_graph, object.callee, limits::PrintedText);
+    if (inText)
+        emitPrinted(printPickledCall(m_graph, object.callee, arguments, limits::PrintedText),
+                    {object.callee, object.arguments});
+    else
+        emitPrinted(callee, {object.callee});
     if (!inText) {
-        const bool apart = !more.items.empty();
-        for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const bool apart = !m_graph.more(object).items.empty();
+        for (std::size_t i = 0; i < arguments.size() && children.size() < room(); ++i) {
             Key key = Key::at(std::int64_t(i));
             if (apart)
                 key = Key::of("args." + std::to_string(i));
             children.push_back({std::move(key), arguments[i], false});
         }
     }
-    expandPairs(m_graph.items(object.keywords), children);
-    for (std::size_t i = 0; i < more.items.size(); ++i)
-        children.push_back({Key::at(std::int64_t(i)), more.items[i], false});
-    expandPairs(more.dictItems, children);
-    // Hashes and threads of a mesh differ between identical runs.
     const std::size_t first = children.size();
-    addState(more.state, children, false);
-    for (std::size_t i = first; ofMesh && i < children.size(); ++i)
-        children[i].bookkeeping =
-            children[i].key.text == "_hash" || children[i].key.text == "_thread_id";
+    expandAdditions(node, children);
+    // Hashes and threads of a mesh differ between identical runs.
+    const bool ofMesh = callee.text == "torch.distributed.device_mesh.DeviceMesh";
+    for (std::size_t i = first; ofMesh && i < children.size(); ++i) {
+        PickleChild &child = children.named()[i];
+        child.bookkeeping = child.key.text == "_hash" || child.key.text == "_thread_id";
+    }
 }
 
 } // namespace forkpoint

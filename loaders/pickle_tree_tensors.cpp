@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Tensors and other values of torch and numpy in the tree of a pickle.
 #include "loaders/limits.h"
+#include "loaders/pickle_forms.h"
 #include "loaders/pickle_numpy.h"
 #include "loaders/pickle_print.h"
 #include "loaders/pickle_walker.h"
@@ -27,8 +28,12 @@ bool PickleWalker::expandTorchValue(NodeId node, PickleChildren &children, int w
 {
     const std::span<const NodeId> arguments = m_graph.arguments(node);
     const K known = m_graph.known(node);
+    if (known == K::TorchGenerator)
+        return expandGenerator(node, children);
+    if (hasAdditions(m_graph, node))
+        return false;
     if (known == K::TorchGetLayout || known == K::GetAttr) {
-        emitOpaque(printedPickle(m_graph, node, limits::PrintedText));
+        emitPrinted(printPickle(m_graph, node, limits::PrintedText), {node});
         return true;
     }
     if (arguments.empty())
@@ -36,64 +41,84 @@ bool PickleWalker::expandTorchValue(NodeId node, PickleChildren &children, int w
     switch (known) {
     case K::TorchSize:
     case K::JitList:
+        if (arguments.size() > 1)
+            return false;
+        expand(arguments[0], children, wrappers + 1);
+        return true;
     case K::JitTypeTag: expand(arguments[0], children, wrappers + 1); return true;
     case K::TorchDevice: {
-        std::string text = "device(type=" + printedPickle(m_graph, arguments[0], 64);
-        if (arguments.size() > 1)
-            text += ", index=" + printedPickle(m_graph, arguments[1], 64);
-        emitOpaque(text + ")");
-        return true;
-    }
-    case K::TorchGenerator: {
-        emitOpaque("torch.Generator");
-        const auto state = m_graph.items(m_graph.more(*m_graph.object(node)).state);
-        static constexpr const char *names[] = {"seed", "offset", "state"};
-        for (std::size_t i = 0; i < state.size() && i < 3; ++i)
-            addNamed(names[i], state[i], children);
-        return true;
-    }
-    case K::LoadFromBytes: {
-        auto bytes = pickledBytes(m_graph, arguments[0]);
-        if (!bytes)
+        if (arguments.size() > 2)
             return false;
-        if (nested(*bytes))
-            return true;
-        bytesValue(std::move(*bytes));
+        PrintedPickle text = printPickle(m_graph, arguments[0], 64);
+        text.text.insert(0, "device(type=");
+        if (arguments.size() > 1) {
+            const PrintedPickle index = printPickle(m_graph, arguments[1], 64);
+            text.text += ", index=" + index.text;
+            text.complete = text.complete && index.complete;
+        }
+        text.text += ")";
+        emitPrinted(std::move(text), {node});
         return true;
     }
+    case K::LoadFromBytes:
+        if (!contentOf(arguments[0]))
+            return false;
+        return nested(arguments[0]) || bytesValue(arguments[0]);
     default: return false;
     }
 }
 
+/// torch.Generator(device) with (seed, offset, state)
+bool PickleWalker::expandGenerator(NodeId node, PickleChildren &children)
+{
+    static constexpr const char *names[] = {"seed", "offset", "state"};
+    const PickleAdditions &more = m_graph.more(*m_graph.object(node));
+    const auto state = m_graph.items(more.lastState());
+    if (m_graph.object(node)->keywords != NoNode || !more.items.empty() || !more.dictItems.empty()
+        || more.states.size() > 1 || state.size() != std::size(names))
+        return false;
+    emitOpaque("torch.Generator");
+    for (const NodeId argument : m_graph.arguments(node))
+        addNamed("device", argument, children);
+    for (std::size_t i = 0; i < state.size(); ++i)
+        addNamed(names[i], state[i], children);
+    return true;
+}
+
 StorageSlot PickleWalker::slotOf(NodeId storage)
 {
-    if (m_graph.is(storage, PickleKind::PersistentId) && m_storages)
+    if (m_graph.is(storage, PickleKind::PersistentId) && m_storages) {
+        m_storagesListed.insert(storage);
         return m_storages->slot(m_graph, storage);
+    }
     StorageSlot slot;
-    if (m_graph.known(storage) != K::LoadFromBytes || m_graph.arguments(storage).empty()) {
+    PickleContent *content = nullptr;
+    if (m_graph.known(storage) == K::LoadFromBytes && !m_graph.arguments(storage).empty())
+        content = contentOf(m_graph.arguments(storage)[0]);
+    if (!content) {
         slot.problem = Error{ErrorCode::Malformed, {}, {}, "its storage is not described"};
         return slot;
     }
-    if (const auto seen = m_slots.find(storage); seen != m_slots.end())
-        return seen->second;
+    if (content->storage)
+        return *content->storage;
     auto bytes = pickledBytes(m_graph, m_graph.arguments(storage)[0]);
     auto found = storageOfBytes(std::move(bytes).value_or(""), below());
     if (found.ok())
         slot = std::move(found).value();
     else
         slot.problem = std::move(found).error();
-    m_slots.emplace(storage, slot);
+    content->storage = slot;
     return slot;
 }
 
 void PickleWalker::emitTensor(TensorRef tensor)
 {
-    if (!spend())
+    if (!spend(0))
         return;
     tensor.path = m_path;
-    if (tensor.path.keys.empty()) { // named by its file
+    if (tensor.path.keys.empty()) { // named by its file, and no key of it
         const std::string last = m_context.file.substr(m_context.file.find_last_of('/') + 1);
-        tensor.path.keys.push_back(Key::of(last.substr(0, last.find_last_of('.'))));
+        tensor.name = last.substr(0, last.find_last_of('.'));
     }
     tensor.files = {m_context.file};
     if (const auto found = m_parts.find(m_current); found != m_parts.end()) {
@@ -131,36 +156,57 @@ void PickleWalker::strided(NodeId storage, const StridedDescription &description
 void PickleWalker::expandQuantized(std::span<const NodeId> arguments, PickleChildren &children)
 {
     const std::span<const NodeId> quantizer = m_graph.items(arguments[4]);
-    const std::string scheme = quantizer.empty() ? "" : printedPickle(m_graph, quantizer[0], 128);
+    const std::string scheme =
+        quantizer.empty() ? "" : printPickle(m_graph, quantizer[0], 128).text;
     strided(arguments[0], {arguments[1], arguments[2], arguments[3], NoNode, NoNode}, scheme);
-    const bool perChannel = quantizer.size() > 3;
-    if (quantizer.size() < 3)
-        return;
+    if (quantizer.size() != 3 && quantizer.size() != 4)
+        return addNamed("quantizer", arguments[4], children);
+    const bool perChannel = quantizer.size() == 4;
+    addNamed("scheme", quantizer[0], children);
     addNamed(perChannel ? "scales" : "scale", quantizer[1], children);
     addNamed(perChannel ? "zero_points" : "zero_point", quantizer[2], children);
     if (perChannel)
         addNamed("axis", quantizer[3], children);
 }
 
-void PickleWalker::expandSparse(std::span<const NodeId> arguments, PickleChildren &children)
+/// The layout with the shape; a shape that is none becomes a child.
+void PickleWalker::emitLayout(PrintedPickle layout, NodeId layoutNode, NodeId size,
+                              PickleChildren &children)
 {
-    const std::string layout = printedPickle(m_graph, arguments[0], 64);
+    const auto shape = pickledShape(m_graph, size);
+    if (shape)
+        layout.text += " " + shape->toString();
+    else if (size != NoNode)
+        addNamed("size", size, children);
+    if (!layout.complete)
+        emitPrinted(std::move(layout), {layoutNode, size});
+    else
+        emitOpaque(std::move(layout.text));
+}
+
+/// False where the parts are not those of the layout.
+bool PickleWalker::expandSparse(std::span<const NodeId> arguments, PickleChildren &children)
+{
+    PrintedPickle layout = printPickle(m_graph, arguments[0], 64);
     const std::span<const NodeId> parts = m_graph.items(arguments[1]);
-    const bool coo = layout == "torch.sparse_coo";
-    const std::size_t sizeAt = coo ? 2 : 3;
-    const auto shape = parts.size() > sizeAt ? pickledShape(m_graph, parts[sizeAt]) : std::nullopt;
-    emitOpaque(layout + (shape ? " " + shape->toString() : ""));
-    if (coo && parts.size() >= 2) {
+    if (layout.text == "torch.sparse_coo") {
+        if (parts.size() < 2 || parts.size() > 4)
+            return false;
+        emitLayout(std::move(layout), arguments[0], parts.size() > 2 ? parts[2] : NoNode, children);
         addNamed("indices", parts[0], children);
         addNamed("values", parts[1], children);
         if (parts.size() > 3)
             addNamed("is_coalesced", parts[3], children);
-    } else if (parts.size() >= 3) {
-        const bool rows = layout == "torch.sparse_csr" || layout == "torch.sparse_bsr";
-        addNamed(rows ? "crow_indices" : "ccol_indices", parts[0], children);
-        addNamed(rows ? "col_indices" : "row_indices", parts[1], children);
-        addNamed("values", parts[2], children);
+        return true;
     }
+    if (parts.size() != 3 && parts.size() != 4)
+        return false;
+    const bool rows = layout.text == "torch.sparse_csr" || layout.text == "torch.sparse_bsr";
+    emitLayout(std::move(layout), arguments[0], parts.size() > 3 ? parts[3] : NoNode, children);
+    addNamed(rows ? "crow_indices" : "ccol_indices", parts[0], children);
+    addNamed(rows ? "col_indices" : "row_indices", parts[1], children);
+    addNamed("values", parts[2], children);
+    return true;
 }
 
 /// A tensor without storage of its own (DTensor, ShardedTensor): its state holds the local part.
@@ -183,7 +229,7 @@ void PickleWalker::expandWrapper(const std::string &path, std::span<const NodeId
                                         localShape.value_or(Shape()));
         }
     }
-    addState(state, children, false);
+    addStates(std::span(&state, 1), children, false);
 }
 
 /// (local shards, metadata, process group, ...) of a ShardedTensor.
@@ -207,18 +253,22 @@ void PickleWalker::expandFromType(std::span<const NodeId> arguments, PickleChild
 {
     const K inner =
         m_graph.is(arguments[0], PickleKind::Global) ? m_graph.known(arguments[0]) : K::None;
-    const std::string path = printedPickle(m_graph, arguments[1], 256);
+    const PrintedPickle type = printPickle(m_graph, arguments[1], limits::PrintedText);
+    const std::string &path = type.text;
     const std::span<const NodeId> given = m_graph.items(arguments[2]);
     const NodeId state = arguments.size() > 3 ? arguments[3] : NoNode;
     m_subclass = path == "torch.Tensor" || path == "torch.nn.parameter.Parameter" ? "" : path;
     if (inner == K::RebuildWrapperSubclass && given.size() > 3)
         return expandWrapper(path, given, state, children);
     if (inner == K::RebuildFromType || !expandTensor(inner, given, children, wrappers + 1)) {
-        emitOpaque(path);
-        if (state == NoNode || m_graph.is(state, PickleKind::None))
-            expandList(given, "()", children);
+        emitPrinted(type, {arguments[1]});
+        addNamed("function", arguments[0], children);
+        if (m_graph.is(arguments[2], PickleKind::Tuple))
+            expandItems(given, children);
+        else
+            addNamed("arguments", arguments[2], children);
     }
-    addState(state, children, false);
+    addStates(std::span(&state, 1), children, false);
 }
 
 bool PickleWalker::expandTensor(K known, std::span<const NodeId> a, PickleChildren &children,
@@ -244,7 +294,7 @@ bool PickleWalker::expandTensor(K known, std::span<const NodeId> a, PickleChildr
             return false;
         expand(a[0], children, wrappers + 1);
         if (known == K::RebuildParameterWithState)
-            addState(optional(3), children, false);
+            addStates(std::span(a).subspan(std::min<std::size_t>(a.size(), 3)), children, false);
         return true;
     case K::RebuildQuantized:
         if (a.size() < 5)
@@ -254,12 +304,11 @@ bool PickleWalker::expandTensor(K known, std::span<const NodeId> a, PickleChildr
     case K::RebuildSparse:
         if (a.size() < 2)
             return false;
-        expandSparse(a, children);
-        return true;
+        return expandSparse(a, children);
     case K::RebuildSparseCsr:
         if (a.size() < 4)
             return false;
-        emitOpaque("torch.sparse_csr");
+        emitLayout({"torch.sparse_csr", true}, NoNode, a[3], children);
         addNamed("crow_indices", a[0], children);
         addNamed("col_indices", a[1], children);
         addNamed("values", a[2], children);
@@ -268,14 +317,18 @@ bool PickleWalker::expandTensor(K known, std::span<const NodeId> a, PickleChildr
         if (a.size() < 2)
             return false;
         const auto shape = pickledShape(m_graph, a[1]);
-        emitOpaque("meta tensor " + torchDTypeName(m_graph, a[0])
-                   + (shape ? " " + shape->toString() : "") + ", no data");
+        if (!shape)
+            return false;
+        emitOpaque("meta tensor " + torchDTypeName(m_graph, a[0]) + " " + shape->toString()
+                   + ", no data");
         return true;
     }
     case K::RebuildNested: {
         static constexpr const char *names[] = {"buffer", "sizes", "strides", "offsets"};
+        if (a.size() > std::size(names))
+            return false;
         emitOpaque("nested tensor");
-        for (std::size_t i = 0; i < a.size() && i < 4; ++i)
+        for (std::size_t i = 0; i < a.size(); ++i)
             addNamed(names[i], a[i], children);
         return true;
     }
@@ -290,45 +343,87 @@ bool PickleWalker::expandTensor(K known, std::span<const NodeId> a, PickleChildr
 
 // --- numpy --------------------------------------------------------------------------------------
 
+TensorRef PickleWalker::numpyTensor(const NumpyArray &array, const DType &dtype, ByteOrder order,
+                                    NodeId data)
+{
+    TensorRef tensor;
+    tensor.dtype = dtype;
+    const auto count = array.shape.count();
+    tensor.shape = count ? array.shape : Shape{{0}};
+    if (array.shape.rank() > limits::Rank) {
+        tensor.shape = Shape{{0}};
+        tensor.unreadable = Error{ErrorCode::Limit, {}, {}, "too many dimensions"};
+        return tensor;
+    }
+    if (dtype.positionBits() == 0 && count != Index(0)) {
+        // Counting or comparing them would take time that no byte of the file pays for.
+        tensor.shape = Shape{{0}};
+        tensor.unreadable =
+            Error{ErrorCode::Unsupported, {}, {}, "elements must have bytes, its type has none"};
+        return tensor;
+    }
+    PickleContent *const content = contentOf(data);
+    const auto size = count ? checkedMul(*count, dtype.positionBits() / 8) : std::nullopt;
+    if (!content || !size || *size != content->value.count) {
+        tensor.unreadable =
+            Error{ErrorCode::Malformed,
+                  {},
+                  {},
+                  content ? "its bytes do not fill its shape" : "its data are no bytes"};
+        return tensor;
+    }
+    Extent extent;
+    extent.file = fileOf(*content, data);
+    extent.length = content->value.count;
+    extent.order = order;
+    extent.box = {std::vector<Index>(array.shape.rank(), 0), array.shape.dims};
+    extent.strides = array.fortran ? fortranStrides(array.shape) : array.shape.rowMajorStrides();
+    tensor.extents = {std::move(extent)};
+    return tensor;
+}
+
 void PickleWalker::numpyArray(const NumpyArray &array, PickleChildren &children)
 {
-    if (array.type.isObject)
-        return expandList(m_graph.items(array.objects), "[]", children);
-    const auto add = [&](const DType &dtype, ByteOrder order, const std::string &bytes) {
-        TensorRef tensor;
-        tensor.dtype = dtype;
-        tensor.shape = array.shape;
-        const auto count = array.shape.count();
-        const auto size = count ? checkedMul(*count, dtype.positionBits() / 8) : std::nullopt;
-        const auto data = asBytes(bytes);
-        Extent extent;
-        extent.length = bytes.size();
-        extent.order = order;
-        extent.box = {std::vector<Index>(array.shape.rank(), 0), array.shape.dims};
-        if (array.shape.rank() > limits::Rank) {
-            tensor.shape = Shape{{0}};
-            tensor.unreadable = Error{ErrorCode::Limit, {}, {}, "too many dimensions"};
-        } else if (!size || *size != bytes.size()) {
-            tensor.unreadable =
-                Error{ErrorCode::Malformed, {}, {}, "its bytes do not fill its shape"};
-            tensor.shape = count ? array.shape : Shape{{0}};
-        } else {
-            extent.strides =
-                array.fortran ? fortranStrides(array.shape) : array.shape.rowMajorStrides();
-            extent.file = m_context.builder.addFile(std::make_shared<MemorySource>(
-                m_context.file, std::vector<std::byte>(data.begin(), data.end())));
-            tensor.extents = {std::move(extent)};
-        }
-        emitTensor(std::move(tensor));
-    };
-    if (!array.mask)
-        return add(array.type.dtype, array.type.order, array.bytes);
+    if (array.type.isObject) {
+        if (array.shape.rank() != 1)
+            emitOpaque("numpy.ndarray of objects " + array.shape.toString());
+        if (m_graph.is(array.data, PickleKind::List))
+            expandList(m_graph.items(array.data), "[]", children);
+        else
+            addNamed("objects", array.data, children);
+        return;
+    }
+    m_budget.text += array.type.spelling.size(); // made anew for each array
+    const auto &[dtype, order] = std::tie(array.type.dtype, array.type.order);
+    if (array.mask == NoNode)
+        return emitTensor(numpyTensor(array, dtype, order, array.data));
     emitOpaque("numpy.ma.MaskedArray");
     m_path.keys.push_back(Key::of("data"));
-    add(array.type.dtype, array.type.order, array.bytes);
+    emitTensor(numpyTensor(array, dtype, order, array.data));
     m_path.keys.back() = Key::of("mask");
-    add(*dtypeByName("bool"), ByteOrder::Little, *array.mask);
+    emitTensor(numpyTensor(array, *dtypeByName("bool"), ByteOrder::Little, array.mask));
     m_path.keys.pop_back();
+    if (array.fill != NoNode)
+        addNamed("fill_value", array.fill, children);
+}
+
+/// A scalar or a type.
+const Value &PickleWalker::numpyValue(NodeId node)
+{
+    const auto known = m_values.find(node);
+    if (known != m_values.end())
+        return known->second;
+    Result<Value> value = Error{ErrorCode::Malformed, {}, {}, {}};
+    if (m_graph.known(node) == K::NumpyScalar) {
+        value = pickledNumpyScalar(m_graph, node);
+    } else if (const auto type = pickledNumpyType(m_graph, node); type.ok()) {
+        // The spelling of structured types lacks offsets, titles and alignment.
+        const bool isSimple = type.value().spelling.find_first_of("[(") == std::string::npos;
+        value = opaque({"dtype('" + type.value().spelling + "')", isSimple}, {node});
+    }
+    if (!value.ok())
+        value = opaque(printPickle(m_graph, node, limits::PrintedText), {node});
+    return m_values.emplace(node, std::move(value).value()).first->second;
 }
 
 bool PickleWalker::expandNumpy(NodeId node, PickleChildren &children)
@@ -349,18 +444,8 @@ bool PickleWalker::expandNumpy(NodeId node, PickleChildren &children)
         }
         return true;
     }
-    case K::NumpyScalar: {
-        auto value = pickledNumpyScalar(m_graph, node);
-        value.ok() ? emit(std::move(value).value())
-                   : emitOpaque(printedPickle(m_graph, node, limits::PrintedText));
-        return true;
-    }
-    case K::NumpyDType: {
-        const auto type = pickledNumpyType(m_graph, node);
-        emitOpaque(type.ok() ? "dtype('" + type.value().spelling + "')"
-                             : printedPickle(m_graph, node, limits::PrintedText));
-        return true;
-    }
+    case K::NumpyScalar:
+    case K::NumpyDType: emit(numpyValue(node)); return true;
     default: return false;
     }
 }

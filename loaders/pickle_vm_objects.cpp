@@ -255,7 +255,7 @@ Status PickleMachine::build()
     }
     if (!m_graph->is(target, PickleKind::Object))
         return malformed("sets the state of something that has none");
-    additionsOf(target).state = state;
+    additionsOf(target).states.push_back(state);
     return {};
 }
 

@@ -53,6 +53,12 @@ std::string digestText(const Value &value, std::string_view what)
         + value.digest.substr(0, 16);
 }
 
+/// What a text leaves out tells two of them apart.
+std::string withDigest(const Value &value, std::string text)
+{
+    return value.digest.empty() ? text : text + ", sha256 " + value.digest.substr(0, 16);
+}
+
 } // namespace
 
 std::string Value::toDisplay() const
@@ -75,7 +81,7 @@ std::string Value::toDisplay() const
     case ValueType::Link: break;
     }
     const auto *text = std::get_if<std::string>(&data);
-    return text ? *text : std::string();
+    return withDigest(*this, text ? *text : std::string());
 }
 
 } // namespace forkpoint

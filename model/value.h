@@ -35,7 +35,7 @@ struct Value
     std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string> data;
     std::uint64_t count = 0; ///< Bytes: length; Numbers: how many
     /// SHA-256 (hex) of the whole content of Bytes (the bytes), Numbers (int64 or, if any is a
-    /// float, float64, little-endian) and of an Opaque or Text whose data was capped.
+    /// float, float64, little-endian) and of others whose data do not say everything.
     std::string digest;
 
     static Value none() { return {}; }

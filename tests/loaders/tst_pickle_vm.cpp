@@ -39,7 +39,7 @@ QString printed(const QByteArray &pickle)
     const auto graph = readBytes(pickle);
     if (!graph.ok())
         return QStringLiteral("error: ") + QString::fromStdString(graph.error().message());
-    return QString::fromStdString(printedPickle(*graph.value(), graph.value()->root, 10000));
+    return QString::fromStdString(printPickle(*graph.value(), graph.value()->root, 10000).text);
 }
 
 } // namespace
@@ -246,7 +246,7 @@ void TestPickleVm::garbledNeverCrashes()
             pickle[at] = char(pickle[at] ^ bits);
             const auto graph = readBytes(pickle);
             if (graph.ok())
-                QVERIFY(printedPickle(*graph.value(), graph.value()->root, 1000).size() <= 1003);
+                QVERIFY(printPickle(*graph.value(), graph.value()->root, 1000).text.size() <= 1003);
         }
     }
 }
@@ -259,7 +259,7 @@ void TestPickleVm::deepNestingNeedsNoStack()
     const auto graph = readBytes(pickle);
     QVERIFY(graph.ok());
     QCOMPARE(graph.value()->nodes.size(), std::size_t(depth));
-    QVERIFY(printedPickle(*graph.value(), graph.value()->root, 1000).size() < 1004);
+    QVERIFY(printPickle(*graph.value(), graph.value()->root, 1000).text.size() < 1004);
 }
 
 void TestPickleVm::cyclesAreNodes()

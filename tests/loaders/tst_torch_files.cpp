@@ -137,6 +137,7 @@ class TestTorchFiles : public QObject
 private slots:
     void holdsWhatTorchHeld_data();
     void holdsWhatTorchHeld();
+    void rootTensorIsNamedByItsFile();
     void tiesAreSeen();
     void hugeViewIsListedNotRead();
     void metaTensorIsAValue();
@@ -196,6 +197,15 @@ void TestTorchFiles::holdsWhatTorchHeld()
         QVERIFY2(value != catalog.values.end(), qPrintable(row[2]));
         QCOMPARE(jsonOf(value->value), plainJson(row[3], value->value));
     }
+}
+
+void TestTorchFiles::rootTensorIsNamedByItsFile()
+{
+    const Opened opened = openBytes("runs/runA.v1.pt", fileBytes("root_tensor.pt"));
+    const auto &tensors = opened.checkpoint->catalog().tensors;
+    QCOMPARE(tensors.size(), std::size_t(1));
+    QVERIFY(tensors[0].path.keys.empty()); // so that it pairs with that of another file
+    QCOMPARE(tensors[0].name, std::string("runA.v1"));
 }
 
 void TestTorchFiles::tiesAreSeen()

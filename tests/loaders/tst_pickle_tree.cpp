@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// That the tree of a pickle cuts and drops nothing unseen: pairs that Python's pickle module and
+// numpy wrote (tests/data/pickle/make_pickles.py), and hostile ones made here.
+#include "loaders/limits.h"
+#include "loaders/torch_loaders.h"
+#include "tests/support/loaded_file.h"
+
+#include <QDir>
+#include <QElapsedTimer>
+#include <QTest>
+
+using namespace forkpoint;
+using namespace forkpoint::test;
+
+namespace {
+
+const QString Folder = QStringLiteral(FORKPOINT_TEST_DATA "/pickle/");
+
+/// A literal with whatever NULs are in it.
+template <std::size_t Size>
+QByteArray raw(const char (&literal)[Size])
+{
+    return QByteArray(literal, qsizetype(Size - 1));
+}
+
+/// A number of `bytes` bytes, little-endian.
+QByteArray little(quint64 number, int bytes)
+{
+    QByteArray text;
+    for (int i = 0; i < bytes; ++i)
+        text += char(number >> (8 * i) & 0xff);
+    return text;
+}
+
+QByteArray text(const QByteArray &characters)
+{
+    return "X" + little(quint64(characters.size()), 4) + characters;
+}
+
+Loaded open(const QByteArray &pickle)
+{
+    return load(pickleLoader(), memory(pickle, "file.pkl"));
+}
+
+/// Whether two files hold the same, by everything that a comparison looks at.
+bool sameContents(const Loaded &a, const Loaded &b)
+{
+    const Catalog &left = a.catalog(), &right = b.catalog();
+    if (left.values.size() != right.values.size() || left.tensors.size() != right.tensors.size())
+        return false;
+    for (std::size_t i = 0; i < left.values.size(); ++i) {
+        if (left.values[i].path != right.values[i].path
+            || !left.values[i].value.identicalTo(right.values[i].value))
+            return false;
+    }
+    for (std::size_t i = 0; i < left.tensors.size(); ++i) {
+        const TensorRef &one = left.tensors[i], &other = right.tensors[i];
+        if (one.path != other.path || one.dtype != other.dtype || one.shape != other.shape
+            || a.digest(i) != b.digest(i))
+            return false;
+    }
+    return true;
+}
+
+void addPairs(const QString &folder)
+{
+    QTest::addColumn<QByteArray>("a");
+    QTest::addColumn<QByteArray>("b");
+    for (const QString &name : QDir(Folder + folder).entryList({"*.a.pkl"})) {
+        const QString stem = Folder + folder + '/' + name.chopped(6);
+        QTest::newRow(qPrintable(name.chopped(6)))
+            << fileBytes(stem + ".a.pkl") << fileBytes(stem + ".b.pkl");
+    }
+}
+
+} // namespace
+
+class TestPickleTree : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void tellsApart_data()
+    {
+        addPairs(QStringLiteral("different"));
+        // A call with 2 MiB of bytes, the last of which differs.
+        const QByteArray head = raw("\x80\x04}\x8c\x03tokc__main__\nBlob\nB") + little(2 << 20, 4)
+            + QByteArray((2 << 20) - 1, 'a');
+        QTest::newRow("long bytes") << head + "x\x85Rs." << head + "y\x85Rs.";
+    }
+    void tellsApart()
+    {
+        QFETCH(QByteArray, a);
+        QFETCH(QByteArray, b);
+        QVERIFY(!a.isEmpty());
+        const Loaded one = open(a), other = open(b);
+        QVERIFY(one.status.ok() && other.status.ok());
+        QVERIFY(one.catalog().complete && other.catalog().complete);
+        QVERIFY(sameContents(one, open(a)));
+        QVERIFY(!sameContents(one, other));
+    }
+
+    void isTheSameInEveryProtocol_data() { addPairs(QStringLiteral("same")); }
+    void isTheSameInEveryProtocol()
+    {
+        QFETCH(QByteArray, a);
+        QFETCH(QByteArray, b);
+        QVERIFY(a != b);
+        const Loaded one = open(a), other = open(b);
+        QVERIFY(one.status.ok() && other.status.ok());
+        for (std::size_t i = 0; i < one.catalog().values.size(); ++i) {
+            const ValueRef &left = one.catalog().values[i], &right = other.catalog().values.at(i);
+            QCOMPARE(left.path.toString(), right.path.toString());
+            QCOMPARE(left.value.toDisplay(), right.value.toDisplay());
+        }
+        QVERIFY(sameContents(one, other));
+    }
+
+    void everyKeyKeepsItsEntry()
+    {
+        const Loaded loaded = open(fileBytes(Folder + "different/object_keys_p4.a.pkl"));
+        QList<std::int64_t> numbers; // {K(1): 9, K(2): 5}
+        for (const ValueRef &value : loaded.catalog().values)
+            numbers << std::get<std::int64_t>(value.value.data);
+        std::sort(numbers.begin(), numbers.end());
+        QCOMPARE(numbers, (QList<std::int64_t>{5, 9}));
+    }
+
+    void furtherPicklesAreListed()
+    {
+        const QByteArray bytes = fileBytes(Folder + "different/second_pickle.b.pkl");
+        const Loaded loaded = open(bytes);
+        QVERIFY(loaded.catalog().complete);
+        QCOMPARE(loaded.catalog().values.size(), std::size_t(2));
+        const auto &values = loaded.catalog().values;
+        QVERIFY(std::any_of(values.begin(), values.end(), [](const ValueRef &value) {
+            return value.name == "pickle 2.step" && value.value.identicalTo(Value::integer(2));
+        }));
+        const Loaded padded = open(bytes + QByteArray(3, '\0'));
+        QVERIFY(padded.status.ok());
+        QVERIFY(!padded.catalog().complete);
+        QVERIFY(padded.tells("trailing-bytes 3 bytes"));
+    }
+
+    void whatIsNotListedLeavesItIncomplete_data()
+    {
+        QTest::addColumn<QByteArray>("pickle");
+        QTest::newRow("deep lists") << QByteArray(2500, ']') + QByteArray(2499, 'a') + ".";
+        QByteArray wrapped;
+        for (int i = 0; i < 20; ++i)
+            wrapped += "ctorch._utils\n_rebuild_parameter\n";
+        wrapped += "K\x01";
+        for (int i = 0; i < 20; ++i)
+            wrapped += "\x85R";
+        QTest::newRow("wrappers") << "\x80\x02" + wrapped + ".";
+    }
+    void whatIsNotListedLeavesItIncomplete()
+    {
+        QFETCH(QByteArray, pickle);
+        const Loaded loaded = open(pickle);
+        QVERIFY(loaded.status.ok());
+        QVERIFY(!loaded.catalog().complete);
+        const Diagnostics &told = loaded.catalog().diagnostics;
+        QVERIFY(std::any_of(told.begin(), told.end(), [](const Diagnostic &each) {
+            return each.severity == Severity::Error && each.code == "limit";
+        }));
+    }
+
+    void storagesThatOnlyTextsReferTo()
+    {
+        // A set member that refers out of the pickle says nothing of the bytes there; in a bare
+        // pickle there are none.
+        const Loaded bare = open("\x80\x02\x8f(K\x01Q\x90.");
+        QVERIFY(bare.status.ok());
+        QVERIFY(bare.catalog().complete);
+    }
+
+    void textThatIsRepeatedIsBounded()
+    {
+        // 64 KiB referred to 20 000 times: 1.3 GB.
+        const QByteArray pickle = "\x80\x02](" + text(QByteArray(65536, 'x')) + "q\x01"
+            + QByteArray("h\x01").repeated(20'000) + "e.";
+        const Loaded loaded = open(pickle);
+        QVERIFY(loaded.status.ok());
+        QVERIFY(!loaded.catalog().complete);
+        std::size_t characters = 0;
+        for (const ValueRef &value : loaded.catalog().values)
+            characters += std::get<std::string>(value.value.data).size();
+        QVERIFY(characters < (300u << 20));
+        QVERIFY(characters > (200u << 20));
+    }
+
+    void repeatedBytesAreLookedAtOnce_data()
+    {
+        QTest::addColumn<QByteArray>("pickle");
+        QByteArray inner = "\x80\x02](";
+        for (int i = 0; i < 60'000; ++i)
+            inner += "J" + little(quint64(100'000 + i), 4);
+        inner += "e.";
+        const QByteArray bytes = "B" + little(quint64(inner.size()), 4) + inner + "q\x01";
+        const QByteArray many = QByteArray("h\x01").repeated(20'000);
+        QTest::newRow("bytes") << "\x80\x03](" + bytes + many + "e.";
+        const QByteArray load = "ctorch.storage\n_load_from_bytes\nq\x02";
+        QTest::newRow("calls") << "\x80\x03(" + bytes + load
+                + QByteArray("h\x02h\x01\x85R").repeated(5'000) + "l.";
+        const QByteArray encode = "c_codecs\nencode\nq\x02" + text("latin1") + "q\x03";
+        QTest::newRow("encoded") << "\x80\x02(" + text(QByteArray(1 << 20, 'x')) + "q\x01" + encode
+                + QByteArray("h\x02h\x01h\x03\x86R").repeated(10'000) + "l.";
+        QByteArray members = "\x80\x04\x8f(";
+        for (int i = 0; i < 200'000; ++i)
+            members += "J" + little(quint64(i), 4);
+        QTest::newRow("sets") << "\x80\x04](" + members.mid(2) + "\x90q\x01"
+                + QByteArray("h\x01").repeated(5'000) + "e.";
+        const QByteArray number = "\x8b" + little(500, 4) + QByteArray(500, '\x11') + "q\x01";
+        QTest::newRow("numbers") << "\x80\x02](" + number + QByteArray("h\x01").repeated(50'000)
+                + "e.";
+    }
+    void repeatedBytesAreLookedAtOnce()
+    {
+        QFETCH(QByteArray, pickle);
+        QElapsedTimer timer;
+        timer.start();
+        const Loaded loaded = open(pickle);
+        QVERIFY(loaded.status.ok());
+        QVERIFY2(timer.elapsed() < 8'000, qPrintable(QString::number(timer.elapsed())));
+        QVERIFY(loaded.catalog().values.size() >= 5'000);
+    }
+
+    void arraysShareTheirBytes()
+    {
+        // 500 arrays over one MB: (_reconstruct, ndarray) with state (1, (N,), |u1, False, bytes).
+        QByteArray pickle = "\x80\x03(B" + little(1 << 20, 4) + QByteArray(1 << 20, 'x') + "q\x01";
+        pickle += "cnumpy.core.multiarray\n_reconstruct\nq\x02"
+                  "cnumpy\nndarray\nq\x03";
+        pickle += "cnumpy\ndtype\n" + text("u1") + "\x89\x88\x87R(K\x03" + text("|")
+            + raw("NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\0tbq\x04");
+        const QByteArray one = raw("h\x02h\x03K\0\x85"
+                                   "C\x01"
+                                   "b\x87R(K\x01J\0\0\x10\0\x85h\x04\x89h\x01tb");
+        const Loaded loaded = open(pickle + one.repeated(500) + "l.");
+        QVERIFY(loaded.status.ok());
+        QCOMPARE(loaded.catalog().tensors.size(), std::size_t(500));
+        QCOMPARE(loaded.catalog().files.size(), std::size_t(1));
+        QCOMPARE(loaded.digest(499), sha256(asBytes(std::string(1 << 20, 'x'))));
+    }
+
+    void elementsWithoutBytesAreRefused()
+    {
+        const QByteArray pickle = raw("\x80\x02}X\x01\0\0\0wcnumpy.core.multiarray\n_reconstruct\n"
+                                      "cnumpy\nndarray\nK\0\x85"
+                                      "C\x01"
+                                      "b\x87R(K\x01\x8a\x08")
+            + little(quint64(1) << 60, 8)
+            + raw("\x85"
+                  "cnumpy\ndtype\nX\x02\0\0\0V0\x89\x88\x87R(K\x03X\x01\0\0\0|NNNK\0K\x01K\0tb"
+                  "\x89"
+                  "C\0tbs.");
+        const Loaded loaded = open(pickle);
+        QVERIFY(loaded.status.ok());
+        QCOMPARE(loaded.catalog().tensors.size(), std::size_t(1));
+        QVERIFY(loaded.catalog().tensors[0].unreadable);
+        QVERIFY(loaded.catalog().tensors[0].unreadable->code == ErrorCode::Unsupported);
+        QCOMPARE(loaded.catalog().tensors[0].elements, std::uint64_t(0));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestPickleTree)
+#include "tst_pickle_tree.moc"
