@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "loaders/limits.h"
 #include "loaders/torch_loaders.h"
+#include "tests/fuzz/fuzzed.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
 {
-    const auto *bytes = reinterpret_cast<const std::byte *>(data);
-    auto source = std::make_shared<forkpoint::MemorySource>(
-        "fuzz", std::vector<std::byte>(bytes, bytes + size));
-    forkpoint::CheckpointBuilder builder;
-    (void)forkpoint::pickleLoader().load(source, {}, {}, builder).ok();
-    (void)builder.build("pickle");
+    using namespace forkpoint;
+    fuzz::loadAndRead(pickleLoader(), fuzz::sourceOf(data, size));
     return 0;
 }

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/safetensors_loader.h"
+#include "tests/fuzz/fuzzed.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
 {
-    const auto *bytes = reinterpret_cast<const std::byte *>(data);
-    auto source = std::make_shared<forkpoint::MemorySource>(
-        "fuzz", std::vector<std::byte>(bytes, bytes + size));
-    forkpoint::CheckpointBuilder builder;
-    (void)forkpoint::safetensorsLoader().load(source, {}, {}, builder).ok();
-    (void)builder.build("safetensors");
+    using namespace forkpoint;
+    fuzz::loadAndRead(safetensorsLoader(), fuzz::sourceOf(data, size));
     return 0;
 }
