@@ -47,6 +47,22 @@ std::optional<PickledData> pickledData(const PickleGraph &graph, NodeId node)
     return std::nullopt;
 }
 
+std::optional<std::uint64_t> sizeOf(const PickleGraph &graph, const PickledData &data)
+{
+    const std::string_view text = graph.text(data.node);
+    if (!data.isEncoded)
+        return text.size();
+    std::uint64_t size = 0;
+    for (const char c : text) {
+        const auto code = std::uint8_t(c);
+        const bool continues = code >= 0x80 && code < 0xc0;
+        if (code > 0xc3) // leads a character beyond U+00FF
+            return std::nullopt;
+        size += continues ? 0 : 1;
+    }
+    return size;
+}
+
 std::optional<std::string> bytesOf(const PickleGraph &graph, const PickledData &data)
 {
     const std::string_view text = graph.text(data.node); // empty for a call without arguments

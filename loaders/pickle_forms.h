@@ -22,7 +22,9 @@ struct PickledData
 /// Looks through bytes(), bytearray() and _codecs.encode(); nothing for what is no bytes. Takes
 /// no time for long bytes, and hence does not look whether encoded text is Latin-1.
 std::optional<PickledData> pickledData(const PickleGraph &graph, NodeId node);
-/// Nothing where encoded text is not Latin-1.
+/// How many bytes; nothing where encoded text is not Latin-1.
+std::optional<std::uint64_t> sizeOf(const PickleGraph &graph, const PickledData &data);
+/// The bytes; nothing where encoded text is not Latin-1.
 std::optional<std::string> bytesOf(const PickleGraph &graph, const PickledData &data);
 /// The two in one, for short bytes.
 std::optional<std::string> pickledBytes(const PickleGraph &graph, NodeId node);

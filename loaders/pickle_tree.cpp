@@ -226,15 +226,10 @@ PickleContent *PickleWalker::contentOf(NodeId node)
     PickleContent &content = place->second;
     if (!isNew)
         return content.isBytes ? &content : nullptr;
-    const auto encoded = data->isEncoded ? bytesOf(m_graph, *data) : std::nullopt;
-    content.isBytes = !data->isEncoded || encoded;
-    if (!content.isBytes)
-        return nullptr;
-    const ByteView bytes = asBytes(encoded ? *encoded : m_graph.text(data->node));
-    content.value.type = ValueType::Bytes;
-    content.value.count = bytes.size();
-    content.value.digest = sha256Hex(bytes);
-    return &content;
+    const auto size = sizeOf(m_graph, *data);
+    content.isBytes = size.has_value();
+    content.count = size.value_or(0);
+    return content.isBytes ? &content : nullptr;
 }
 
 FileIndex PickleWalker::fileOf(PickleContent &content, NodeId node)
@@ -254,16 +249,18 @@ bool PickleWalker::bytesValue(NodeId node)
     PickleContent *const content = contentOf(node);
     if (!content)
         return false;
-    if (!std::exchange(content->searched, true) && m_context.nesting < limits::NestedPickles) {
-        // Bytes that are a pickle: not unfolded, nothing says that anyone loads them, but looked at.
+    if (content->digest.empty()) {
         const std::string bytes = pickledBytes(m_graph, node).value_or("");
-        if (const ByteView data = asBytes(bytes); isBinaryPickle(data)) {
+        const ByteView data = asBytes(bytes);
+        content->digest = sha256Hex(data);
+        // Bytes that are a pickle: not unfolded, nothing says that anyone loads them, but looked at.
+        if (isBinaryPickle(data) && m_context.nesting < limits::NestedPickles) {
             auto input = std::make_shared<const std::vector<std::byte>>(data.begin(), data.end());
             if (const auto graph = readPickle(std::move(input), 0, m_context.stop); graph.ok())
                 reportDangerousGlobals(*graph.value(), m_context, here());
         }
     }
-    emit(content->value);
+    emit({ValueType::Bytes, {}, content->count, content->digest});
     return true;
 }
 

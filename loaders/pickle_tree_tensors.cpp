@@ -364,7 +364,7 @@ TensorRef PickleWalker::numpyTensor(const NumpyArray &array, const DType &dtype,
     }
     PickleContent *const content = contentOf(data);
     const auto size = count ? checkedMul(*count, dtype.positionBits() / 8) : std::nullopt;
-    if (!content || !size || *size != content->value.count) {
+    if (!content || !size || *size != content->count) {
         tensor.unreadable =
             Error{ErrorCode::Malformed,
                   {},
@@ -374,7 +374,7 @@ TensorRef PickleWalker::numpyTensor(const NumpyArray &array, const DType &dtype,
     }
     Extent extent;
     extent.file = fileOf(*content, data);
-    extent.length = content->value.count;
+    extent.length = content->count;
     extent.order = order;
     extent.box = {std::vector<Index>(array.shape.rank(), 0), array.shape.dims};
     extent.strides = array.fortran ? fortranStrides(array.shape) : array.shape.rowMajorStrides();
@@ -408,7 +408,7 @@ void PickleWalker::numpyArray(const NumpyArray &array, PickleChildren &children)
 }
 
 /// A scalar or a type.
-const Value &PickleWalker::numpyValue(NodeId node)
+Value PickleWalker::numpyValue(NodeId node)
 {
     const auto known = m_values.find(node);
     if (known != m_values.end())
@@ -423,7 +423,9 @@ const Value &PickleWalker::numpyValue(NodeId node)
     }
     if (!value.ok())
         value = opaque(printPickle(m_graph, node, limits::PrintedText), {node});
-    return m_values.emplace(node, std::move(value).value()).first->second;
+    if (value.value().type == ValueType::Opaque) // which takes time to spell
+        m_values.emplace(node, value.value());
+    return std::move(value).value();
 }
 
 bool PickleWalker::expandNumpy(NodeId node, PickleChildren &children)

@@ -50,10 +50,10 @@ private:
 struct PickleContent
 {
     bool isBytes = true; ///< false: text that a call cannot encode
-    Value value;         ///< count and digest
+    std::uint64_t count = 0;
+    std::string digest; ///< once asked for
     std::optional<FileIndex> file;
     std::optional<StorageSlot> storage;  ///< of _load_from_bytes
-    bool searched = false;               ///< for names that run code
     std::optional<std::string> listedAt; ///< a save inside, listed there
     bool noSave = false;                 ///< no save inside, or an unsound one
 };
@@ -142,7 +142,7 @@ private:
     void numpyArray(const NumpyArray &array, PickleChildren &children);
     TensorRef numpyTensor(const NumpyArray &array, const DType &dtype, ByteOrder order,
                           NodeId data);
-    const Value &numpyValue(NodeId node);
+    Value numpyValue(NodeId node);
     StorageSlot slotOf(NodeId storage);
     PickleContent *contentOf(NodeId node);
     FileIndex fileOf(PickleContent &content, NodeId node);

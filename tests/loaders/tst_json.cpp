@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/json.h"
 
+#include "loaders/json_values.h"
 #include "loaders/limits.h"
+#include "tests/support/loaded_file.h"
 
 #include <QTest>
 
@@ -44,6 +46,27 @@ private slots:
         QVERIFY(parsed.ok());
         QCOMPARE(parsed->root().childCount(), std::size_t(3));
         QCOMPARE(*parsed->root().find("k")->unsignedInteger(), std::uint64_t(3));
+    }
+
+    void foldsOnlyNumbersThatOneTypeHolds()
+    {
+        const auto valuesOf = [](const QByteArray &last) {
+            QByteArray text = "[0.5";
+            for (int i = 0; i < 64; ++i)
+                text += ", 7";
+            text += ", " + last + "]";
+            CheckpointBuilder builder;
+            (void)addJsonValues(*test::memory(text), {}, builder).ok();
+            return builder.build("json")->catalog().values;
+        };
+        // hashlib.sha256(struct.pack("<66d", 0.5, *[7] * 64, 2**53)).hexdigest()
+        const auto folded = valuesOf("9007199254740992");
+        QCOMPARE(folded.size(), std::size_t(1));
+        QCOMPARE(folded[0].value.digest,
+                 std::string("521f04f684dff6cb679c6b487e7fb6771bba9d5b92fc203f805f395f6b2bcce0"));
+        QCOMPARE(valuesOf("9007199254740993").size(), std::size_t(66)); // 2**53 + 1
+        QCOMPARE(valuesOf("-9223372036854775808").size(), std::size_t(1));
+        QCOMPARE(valuesOf("9223372036854775807").size(), std::size_t(66));
     }
 
     void refuses_data()

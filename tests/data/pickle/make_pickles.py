@@ -3,10 +3,15 @@
 """Pairs of pickles for tst_pickle_tree: NAME.a.pkl and NAME.b.pkl.
 
 different/  objects that are not equal, and differ where a reader that cuts or drops does not look
+storages/   tensors where a pickle is printed rather than listed
 same/       one object written in two protocols, or with another order of its sets
 """
+import io
+import os
 import pickle
+import struct
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -60,19 +65,35 @@ class Name:
         self.module, self.name = module, name
 
 
+class Storage:
+    def __init__(self, key, *numbers):
+        self.key, self.content = key, struct.pack(f"<{len(numbers)}f", *numbers)
+
+
+def tensor(storage):
+    count = len(storage.content) // 4
+    return Called("torch._utils", "_rebuild_tensor_v2", storage, 0, (count,), (1,), False, {})
+
+
 class Pickler(pickle._Pickler):
     def save(self, obj, save_persistent_id=True):
         if isinstance(obj, Name):
             return self.write(b"c" + obj.module.encode() + b"\n" + obj.name.encode() + b"\n")
-        if isinstance(obj, Called):
+        if isinstance(obj, Called) and id(obj) not in self.memo:
             self.save(Name(obj.module, obj.name))
             self.save(tuple(obj.arguments))
-            return self.write(b"R")
+            self.write(b"R")
+            return self.memoize(obj)
         return super().save(obj, save_persistent_id)
 
 
+    def persistent_id(self, obj):
+        if isinstance(obj, Storage):
+            return ("storage", Name("torch", "FloatStorage"), obj.key, "cpu", len(obj.content) // 4)
+        return None
+
+
 def dumps(obj, protocol):
-    import io
     out = io.BytesIO()
     Pickler(out, protocol).dump(obj)
     return out.getvalue()
@@ -146,11 +167,27 @@ def same():
     write("same", "order_of_a_set", head + b"".join(binary) + tail, head + b"".join(reversed(binary)) + tail)
 
 
+def storages():
+    """Archives as torch.save writes them: a tensor that is only a key or a member of a set, and one that is listed too."""
+    def archive(name, make):
+        storage = Storage("0", 1, 2, 3)
+        with zipfile.ZipFile(HERE / "storages" / f"{name}.pt", "w") as z:
+            for record, content in (("data.pkl", dumps(make(tensor(storage)), 2)), ("byteorder", b"little"), ("data/0", storage.content), ("version", b"3\n")):
+                z.writestr(zipfile.ZipInfo(f"archive/{record}"), content)
+
+    archive("only_a_key", lambda t: {t: 1})
+    archive("only_a_member", lambda t: {"seen": {t}})
+    archive("key_and_item", lambda t: {"state": {t: 1}, "params": [t]})
+
+
 if __name__ == "__main__":
-    for folder in ("different", "same"):
+    if os.environ.get("PYTHONHASHSEED") != "0":  # the order of sets of text
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, "PYTHONHASHSEED": "0"})
+    for folder in ("different", "same", "storages"):
         (HERE / folder).mkdir(exist_ok=True)
     different()
     same()
+    storages()
     # numpy's own word on text scalars: zeros at the end go, others stay.
     assert pickle.loads(pickle.dumps(np.str_("a\0b"))) == "a\0b"
     sys.exit(0)
