@@ -14,8 +14,11 @@ namespace forkpoint {
 
 namespace {
 
-/// Each part keeps a file open: more than this in one checkpoint is a collection of something else.
+/// More than this in one checkpoint, without an index, is a collection of something else.
 constexpr std::size_t MaxParts = 512;
+
+/// Folders of a checkpoint are looked into this deep for tensors: "unet/", "runs/DATE/".
+constexpr int FolderLevels = 2;
 
 constexpr std::array<std::string_view, 5> ValueFiles = {
     "config.json", "generation_config.json", "trainer_state.json", "params.json", "args.json"};
@@ -94,16 +97,18 @@ std::optional<ShardName> parseShardName(const std::string &name)
 class Examiner
 {
 public:
-    Examiner(const std::filesystem::path &directory, const std::string &prefix)
+    /// `folderLevels`: how deep folders are looked into for tensors.
+    Examiner(const std::filesystem::path &directory, const std::string &prefix, int folderLevels)
         : m_directory(directory),
-          m_prefix(prefix)
+          m_prefix(prefix),
+          m_folderLevels(folderLevels)
     {
     }
 
     Status examine(const DirectoryListing &listing, bool raw, const std::stop_token &stop)
     {
         if (!listing.complete)
-            warn(toString(ErrorCode::Limit), "holds more entries than are looked at; some are not");
+            leaveOut(toString(ErrorCode::Limit), "holds more entries than are looked at");
         if (!raw) {
             m_contents.loader =
                 claimDirectory({m_directory, m_prefix, listing}, m_contents.interrupted);
@@ -117,6 +122,7 @@ public:
             add(entry);
         }
         std::stable_sort(m_contents.indexes.begin(), m_contents.indexes.end(), preferIndex);
+        FP_CHECK(sortFolders(stop));
         describeSkipped();
         if (listing.entries.empty())
             m_contents.interrupted = "is empty";
@@ -140,6 +146,13 @@ private:
     {
         m_contents.diagnostics.push_back(
             {severity, std::string(code), directoryName(), {}, std::move(text)});
+    }
+
+    /// Something that may hold state is not opened: whoever compares must know.
+    void leaveOut(std::string_view code, std::string text)
+    {
+        m_contents.complete = false;
+        warn(code, std::move(text));
     }
 
     std::string directoryName() const
@@ -175,6 +188,7 @@ private:
         const auto file = FileSource::openBeneath(m_directory, name, m_prefix + name);
         if (!file.ok()) {
             m_contents.diagnostics.push_back(toDiagnostic(file.error(), Severity::Warning));
+            m_contents.complete = false;
             return;
         }
         if (name.ends_with(".json")) {
@@ -202,16 +216,48 @@ private:
             m_others.push_back(name);
     }
 
+    /// The folders that hold tensors, and the others, which are no part of a checkpoint.
+    Status sortFolders(const std::stop_token &stop)
+    {
+        std::vector<std::string> plain;
+        for (std::string &name : m_folders) {
+            bool holdsTensors = m_folderLevels > 0 && !name.starts_with('.');
+            if (holdsTensors) {
+                FP_TRY(holdsTensors, folderHoldsTensors(name, stop));
+            }
+            (holdsTensors ? m_tensorFolders : plain).push_back(std::move(name));
+        }
+        m_folders = std::move(plain);
+        return {};
+    }
+
+    Result<bool> folderHoldsTensors(const std::string &name, const std::stop_token &stop) const
+    {
+        const std::string prefix = m_prefix + name + "/";
+        const std::filesystem::path folder = m_directory / name;
+        const auto listing = listDirectory(folder, prefix);
+        if (!listing.ok())
+            return true; // who knows
+        Examiner examiner(folder, prefix, m_folderLevels - 1);
+        FP_CHECK(examiner.examine(*listing, false, stop));
+        const DirectoryContents contents = examiner.take();
+        return contents.hasCheckpoint() || !contents.foreign.empty()
+            || !examiner.m_tensorFolders.empty();
+    }
+
     void describeSkipped()
     {
         if (!m_links.empty())
-            warn("link",
-                 "symbolic links to directories or out of here are not followed: "
-                     + listNames(m_links));
+            leaveOut("link",
+                     "symbolic links to directories or out of here are not followed: "
+                         + listNames(m_links));
         if (!m_special.empty())
-            warn("special-file", "no regular files, not opened: " + listNames(m_special));
+            leaveOut("special-file", "no regular files, not opened: " + listNames(m_special));
         if (!m_suspicious.empty())
-            warn("unrecognised", "begin like no format that is opened: " + listNames(m_suspicious));
+            leaveOut("unrecognised",
+                     "begin like no format that is opened: " + listNames(m_suspicious));
+        if (!m_tensorFolders.empty())
+            leaveOut("folder", "folders with tensors, not opened: " + listNames(m_tensorFolders));
         if (!m_others.empty())
             warn("ignored", "not opened: " + listNames(m_others), Severity::Note);
         if (!m_folders.empty())
@@ -220,8 +266,9 @@ private:
 
     const std::filesystem::path &m_directory;
     const std::string &m_prefix;
+    const int m_folderLevels;
     DirectoryContents m_contents;
-    std::vector<std::string> m_links, m_special, m_suspicious, m_others, m_folders;
+    std::vector<std::string> m_links, m_special, m_suspicious, m_others, m_folders, m_tensorFolders;
 };
 
 /// Merges the parts of a directory.
@@ -239,10 +286,12 @@ public:
 
     Result<LoadedFile> assemble(DirectoryContents contents)
     {
-        if (contents.parts.size() > MaxParts && !m_options.raw)
+        if (contents.parts.size() > MaxParts && contents.indexes.empty() && !m_options.raw)
             return tooMany(contents.parts.size());
         for (Diagnostic &diagnostic : contents.diagnostics)
             m_builder.addDiagnostic(std::move(diagnostic));
+        if (!contents.complete)
+            m_builder.setIncomplete();
         if (m_options.raw)
             addRaw(contents.parts);
         else if (!contents.indexes.empty())
@@ -303,8 +352,7 @@ private:
         if (!loaded.ok()) {
             m_builder.addDiagnostic(loaded.error(),
                                     part.sure ? Severity::Error : Severity::Warning);
-            if (part.sure)
-                m_builder.setIncomplete();
+            m_builder.setIncomplete();
             if (!m_firstError)
                 m_firstError = loaded.error();
             return;
@@ -344,8 +392,7 @@ private:
         for (const auto &part : contents.parts) {
             if (m_shards.count(part.name) > 0)
                 continue;
-            const bool isModel = modelRank(part.name) < 2 || parseShardName(part.name);
-            if (isModel || (part.format == "safetensors" && m_formats.count(part.format) > 0))
+            if (modelRank(part.name) < 2 || parseShardName(part.name))
                 note(part.name, "holds tensors, but the index does not name it; not opened");
             else
                 load(part, prefixOf(part.name));
@@ -463,7 +510,7 @@ Result<DirectoryContents> examineDirectory(const std::filesystem::path &director
                                            std::stop_token stop)
 {
     FP_TRY(const DirectoryListing listing, listDirectory(directory, prefix));
-    Examiner examiner(directory, prefix);
+    Examiner examiner(directory, prefix, FolderLevels);
     FP_CHECK(examiner.examine(listing, raw, stop));
     return examiner.take();
 }

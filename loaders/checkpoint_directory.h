@@ -28,13 +28,14 @@ struct DirectoryContents
     std::string foreign;                     ///< "an Orbax checkpoint", not opened yet
     std::string interrupted;                 ///< why this is an unfinished save
     Diagnostics diagnostics;                 ///< links, FIFOs, what was not recognised
+    bool complete = true; ///< false: something was not opened that may hold state
 
     bool hasCheckpoint() const { return loader || !indexes.empty() || !parts.empty(); }
     /// Of what it would be opened as: "dcp", "sharded", "torch".
     std::string format() const;
 };
 
-/// Looks at the files of one directory (not below it). `prefix` goes before names in diagnostics:
+/// Looks at the files of one directory and at folders in it only for whether they hold tensors. `prefix` goes before names in diagnostics:
 /// "" or "checkpoint-4/". Files of a directory that a DirectoryLoader claims are looked at only with
 /// `raw`.
 Result<DirectoryContents> examineDirectory(const std::filesystem::path &directory,

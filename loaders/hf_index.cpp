@@ -140,7 +140,7 @@ private:
             tensor.path.keys.push_back(Key::of(name));
             tensor.dtype = opaqueDType(1);
             tensor.shape = Shape{{0}};
-            tensor.note = "type and shape unknown";
+            tensor.layoutKnown = false;
             tensor.files.push_back(m_prefix + shard);
             tensor.unreadable = why;
             m_result.builder.addTensor(std::move(tensor));

@@ -63,6 +63,7 @@ private:
         TensorRef listed;
         listed.dtype = namedOpaqueDType("unknown", 1);
         listed.shape.dims = {0};
+        listed.layoutKnown = false;
         m_builder.addUnreadable(named(std::move(listed), name), std::move(tensor).error());
     }
 

@@ -203,6 +203,7 @@ Result<bool> takeDirectory(const fs::path &directory, const DirectoryListing &li
         }
         std::move(series->diagnostics.begin(), series->diagnostics.end(),
                   std::back_inserter(run.m_diagnostics));
+        run.m_complete = run.m_complete && series->complete;
         return true;
     }
     FP_TRY(const DirectoryContents contents, examineDirectory(directory, prefix, false, stop));
@@ -229,10 +230,29 @@ std::vector<std::string> foldersToTry(const DirectoryListing &listing)
     return usual.empty() && all.size() == 1 ? all : usual;
 }
 
+/// Something that may hold checkpoints is not opened: whoever compares must know.
+void leaveOut(const std::string &name, std::string text, OpenedRun &run)
+{
+    run.m_complete = false;
+    run.m_diagnostics.push_back({Severity::Warning, "ignored", name, {}, std::move(text)});
+}
+
+bool holdsCheckpoints(const fs::path &directory, const std::string &name,
+                      const OpenOptions &options, const std::stop_token &stop)
+{
+    const auto listing = listDirectory(directory / name, name);
+    if (!listing.ok())
+        return true; // who knows
+    OpenedRun other(name, options);
+    const auto taken = takeDirectory(directory / name, *listing, name + "/", other, stop);
+    return !taken.ok() || *taken;
+}
+
 Result<bool> takeFolderBelow(const fs::path &directory, const DirectoryListing &listing,
                              OpenedRun &run, const std::stop_token &stop)
 {
-    for (const std::string &name : foldersToTry(listing)) {
+    const std::vector<std::string> names = foldersToTry(listing);
+    for (const std::string &name : names) {
         const std::string prefix = name + "/";
         const auto below = listDirectory(directory / name, name);
         if (!below.ok()) {
@@ -243,6 +263,10 @@ Result<bool> takeFolderBelow(const fs::path &directory, const DirectoryListing &
         if (!taken)
             continue;
         run.m_complete = run.m_complete && below->complete;
+        for (const std::string &other : names) {
+            if (other != name && holdsCheckpoints(directory, other, run.m_options, stop))
+                leaveOut(other, "holds checkpoints too, which are not opened", run);
+        }
         run.m_diagnostics.push_back(
             {Severity::Note, "subfolder", name, {}, "the checkpoints lie in this folder"});
         return true;

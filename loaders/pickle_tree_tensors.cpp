@@ -350,14 +350,17 @@ TensorRef PickleWalker::numpyTensor(const NumpyArray &array, const DType &dtype,
     tensor.dtype = dtype;
     const auto count = array.shape.count();
     tensor.shape = count ? array.shape : Shape{{0}};
+    tensor.layoutKnown = count.has_value();
     if (array.shape.rank() > limits::Rank) {
         tensor.shape = Shape{{0}};
+        tensor.layoutKnown = false;
         tensor.unreadable = Error{ErrorCode::Limit, {}, {}, "too many dimensions"};
         return tensor;
     }
     if (dtype.positionBits() == 0 && count != Index(0)) {
         // Counting or comparing them would take time that no byte of the file pays for.
         tensor.shape = Shape{{0}};
+        tensor.layoutKnown = false;
         tensor.unreadable =
             Error{ErrorCode::Unsupported, {}, {}, "elements must have bytes, its type has none"};
         return tensor;
@@ -441,6 +444,7 @@ bool PickleWalker::expandNumpy(NodeId node, PickleChildren &children)
             TensorRef tensor;
             tensor.dtype = opaqueDType(1);
             tensor.shape = Shape{{0}};
+            tensor.layoutKnown = false;
             tensor.unreadable = array.error();
             emitTensor(std::move(tensor));
         }

@@ -260,6 +260,7 @@ private:
             describe(Severity::Warning, "interrupted-save", names, text);
         describe(Severity::Warning, "repeated-step", m_repeated,
                  "another entry has the same step and was taken");
+        m_plan.complete = m_plan.complete && m_repeated.empty();
     }
 
     void describeOther(const Group &group)
@@ -267,12 +268,31 @@ private:
         std::vector<std::string> names;
         for (const SeriesEntry &entry : group.entries)
             names.push_back(entry.name);
-        note(Severity::Note, "ignored", {},
+        const bool holdsTensors = isPlausible(group);
+        m_plan.complete = m_plan.complete && !holdsTensors;
+        note(holdsTensors ? Severity::Warning : Severity::Note, "ignored", {},
              "the series is '" + m_plan.pattern + "', not a part of it: " + listNames(names));
+    }
+
+    /// Whether an entry outside the series holds tensors: it is not compared then.
+    bool holdsTensors(const std::string &name) const
+    {
+        const auto entry =
+            std::find_if(m_listing.entries.begin(), m_listing.entries.end(),
+                         [&](const DirectoryEntry &each) { return each.name == name; });
+        const bool isDirectory =
+            entry != m_listing.entries.end() && entry->kind == EntryKind::Directory;
+        return !lookAt({0, name, isDirectory, true}).format.empty();
     }
 
     void describeIgnored()
     {
+        std::erase_if(m_ignored, [](const std::string &name) {
+            return name.ends_with(".jsonl") || name.ends_with(".ndjson") || name.ends_with(".csv");
+        });
+        m_plan.complete = m_plan.complete && m_links.empty() && m_special.empty()
+            && std::none_of(m_ignored.begin(), m_ignored.end(),
+                            [this](const std::string &name) { return holdsTensors(name); });
         if (!m_links.empty())
             note(Severity::Warning, "link", {},
                  "symbolic links to directories or out of here are not followed: "
@@ -280,9 +300,6 @@ private:
         if (!m_special.empty())
             note(Severity::Warning, "special-file", {},
                  "no regular files, not opened: " + listNames(m_special));
-        std::erase_if(m_ignored, [](const std::string &name) {
-            return name.ends_with(".jsonl") || name.ends_with(".ndjson") || name.ends_with(".csv");
-        });
         if (!m_ignored.empty())
             note(Severity::Note, "ignored", {},
                  "the series is '" + m_plan.pattern

@@ -28,6 +28,7 @@ struct SeriesPlan
     std::string format;               ///< of the newest complete step: "torch"; may be empty
     std::vector<SeriesEntry> entries; ///< sorted by step
     Diagnostics diagnostics;          ///< what was ignored and why
+    bool complete = true;             ///< false: what was ignored may hold checkpoints
 };
 
 /// Finds the series in a listing, or nothing. Entries belong together when their names are equal

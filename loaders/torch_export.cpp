@@ -87,12 +87,14 @@ TensorRef weight(const json &meta, const StorageSlot &slot)
     const bool sound = sizes && strides && sizes->size() == strides->size() && offset
         && *offset >= 0 && sizes->size() <= limits::Rank && dtype;
     if (!sound) {
+        tensor.layoutKnown = false;
         tensor.unreadable = Error{ErrorCode::Malformed, {}, {}, "its layout is not described"};
         return tensor;
     }
     tensor.dtype = *dtype;
     const Shape shape{{sizes->begin(), sizes->end()}};
     if (!shape.count()) {
+        tensor.layoutKnown = false;
         tensor.unreadable = Error{ErrorCode::Malformed, {}, {}, "too many elements to count"};
         return tensor;
     }
@@ -127,6 +129,7 @@ Status listConfig(TorchRecords &records, const std::string &folder, const std::s
         TensorRef tensor;
         tensor.dtype = opaqueDType(1);
         tensor.shape = Shape{{0}};
+        tensor.layoutKnown = false;
         if (!entry.is_object() || !entry.contains("path_name") || !entry["path_name"].is_string()
             || !entry.contains("tensor_meta") || !entry["tensor_meta"].is_object())
             tensor.unreadable = Error{ErrorCode::Malformed, {}, {}, "its layout is not described"};

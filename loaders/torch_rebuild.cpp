@@ -52,6 +52,7 @@ std::optional<std::string> packedQuantised(const std::string &name)
 void impossible(TensorRef &tensor, std::string text)
 {
     tensor.shape = Shape{{0}};
+    tensor.layoutKnown = false;
     tensor.extents.clear();
     tensor.unreadable = Error{ErrorCode::Malformed, {}, {}, std::move(text)};
 }
@@ -166,6 +167,7 @@ TensorRef stridedTensor(const PickleGraph &graph, const StorageSlot &slot,
         return tensor;
     }
     if (!dtype) {
+        tensor.layoutKnown = false;
         tensor.unreadable = Error{ErrorCode::Unsupported, {}, {}, "an element type '" + name + "'"};
         return tensor;
     }

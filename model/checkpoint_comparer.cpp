@@ -118,6 +118,7 @@ struct CheckpointComparer::State
     void prepare();
     TensorRow rowOf(const TensorPair &pair) const;
     bool ownedByRank(const TensorRow &row) const;
+    std::string unreadableReason(const TensorRow &row) const;
     void classify(TensorRow &row, std::optional<MeasuredAs> &as) const;
     void planReading();
     void planSide(std::size_t row, bool sideA, bool sideB, std::uint64_t bytes);
@@ -125,7 +126,7 @@ struct CheckpointComparer::State
 
     bool readBatch(std::stop_token stop);
     void takeReading(const ReadTask &task, LeafReading reading);
-    void fail(TensorRow &row, const Error &error);
+    void fail(TensorRow &row, const Error &error, bool differs);
     void finishReading();
     void decideRow(std::size_t row);
     bool measureBatch(std::stop_token stop);
@@ -159,20 +160,33 @@ TensorRow CheckpointComparer::State::rowOf(const TensorPair &pair) const
     row.pairedReason = pair.reason;
     row.ambiguous = pair.ambiguous;
     const auto describe = [&](const TensorRef &tensor, std::string &name, DType &dtype,
-                              Shape &shape) {
+                              Shape &shape, bool &layoutKnown) {
         name = tensor.name;
         dtype = tensor.dtype;
         shape = tensor.shape;
+        layoutKnown = tensor.layoutKnown;
         row.elements = std::max(row.elements, tensor.elements);
         row.bytes += tensor.bytes;
         row.order = tensor.fileOrder;
         row.executionOrder = tensor.executionOrder;
     };
     if (pair.b)
-        describe(b->catalog().tensors[*pair.b], row.nameB, row.dtypeB, row.shapeB);
+        describe(b->catalog().tensors[*pair.b], row.nameB, row.dtypeB, row.shapeB,
+                 row.layoutKnownB);
     if (pair.a)
-        describe(a->catalog().tensors[*pair.a], row.nameA, row.dtypeA, row.shapeA);
+        describe(a->catalog().tensors[*pair.a], row.nameA, row.dtypeA, row.shapeA,
+                 row.layoutKnownA);
     return row;
+}
+
+/// Of a pair: why its bytes cannot be had, or empty.
+std::string CheckpointComparer::State::unreadableReason(const TensorRow &row) const
+{
+    if (const auto &error = a->catalog().tensors[*row.a].unreadable)
+        return "A: " + error->message();
+    if (const auto &error = b->catalog().tensors[*row.b].unreadable)
+        return "B: " + error->message();
+    return {};
 }
 
 void CheckpointComparer::State::classify(TensorRow &row, std::optional<MeasuredAs> &as) const
@@ -187,8 +201,10 @@ void CheckpointComparer::State::classify(TensorRow &row, std::optional<MeasuredA
         row.status = row.a ? ItemStatus::OnlyInA : ItemStatus::OnlyInB;
         return;
     }
-    const TensorRef &tensorA = a->catalog().tensors[*row.a];
-    const TensorRef &tensorB = b->catalog().tensors[*row.b];
+    if (!row.layoutKnownA || !row.layoutKnownB) {
+        row.reason = unreadableReason(row);
+        return;
+    }
     if (row.shapeA != row.shapeB) {
         row.status = ItemStatus::Different;
         row.reason = "shape " + row.shapeA.toString() + " against " + row.shapeB.toString();
@@ -202,10 +218,8 @@ void CheckpointComparer::State::classify(TensorRow &row, std::optional<MeasuredA
     }
     if (row.dtypeA != row.dtypeB)
         row.comparedAs = as->dtype.name;
-    if (tensorA.unreadable || tensorB.unreadable) {
-        const bool onA = tensorA.unreadable.has_value();
-        row.reason =
-            std::string(onA ? "A: " : "B: ") + (onA ? tensorA : tensorB).unreadable->message();
+    row.reason = unreadableReason(row);
+    if (!row.reason.empty()) {
         as.reset();
         return;
     }
@@ -264,8 +278,7 @@ void CheckpointComparer::State::planReading()
                 planSide(i, true, false, bytesA);
                 planSide(i, false, true, bytesB);
             }
-        } else if (row.a.has_value() != row.b.has_value() && !options.verdictOnly
-                   && !options.pairing.strict) {
+        } else if (row.a.has_value() != row.b.has_value() && !options.pairing.strict) {
             // Unpaired: read for a join by content, unless it cannot be read.
             const TensorRef &tensor = pair.a ? pair.a->ref() : pair.b->ref();
             if (!tensor.unreadable)
@@ -274,19 +287,22 @@ void CheckpointComparer::State::planReading()
     }
 }
 
-void CheckpointComparer::State::fail(TensorRow &row, const Error &error)
+/// A difference that was seen stays one, whatever cannot be read after it.
+void CheckpointComparer::State::fail(TensorRow &row, const Error &error, bool differs)
 {
     result.diagnostics.push_back(toDiagnostic(error, Severity::Error));
-    if (row.a && row.b) {
-        row.status = ItemStatus::NotCompared;
-        row.reason = error.message();
-    }
+    if (!row.a || !row.b)
+        return;
+    row.status = differs ? ItemStatus::Different : ItemStatus::NotCompared;
+    row.partlyRead = differs;
+    row.reason = (differs ? "differs; not read to the end: " : "") + error.message();
 }
 
 void CheckpointComparer::State::takeReading(const ReadTask &task, LeafReading reading)
 {
     RowReading &state = readings[task.row];
     TensorRow &row = result.tensors[task.row];
+    state.differs |= reading.differs;
     if (state.failed)
         return;
     if (reading.errorA || reading.errorB) {
@@ -295,10 +311,10 @@ void CheckpointComparer::State::takeReading(const ReadTask &task, LeafReading re
         const std::string &name = onA ? row.nameA : row.nameB;
         fail(row,
              (onA ? std::move(*reading.errorA) : std::move(*reading.errorB))
-                 .atPlace("tensor '" + name + "' of " + (onA ? "A" : "B")));
+                 .atPlace("tensor '" + name + "' of " + (onA ? "A" : "B")),
+             state.differs);
         return;
     }
-    state.differs |= reading.differs;
     for (const Digest128 &leaf : reading.leavesA)
         state.treeA->push(leaf);
     for (const Digest128 &leaf : reading.leavesB)
@@ -422,7 +438,7 @@ void CheckpointComparer::State::planMeasuring()
         return;
     for (std::size_t i = 0; i < result.tensors.size(); ++i) {
         const TensorRow &row = result.tensors[i];
-        if (!measuredAs[i] || row.status == ItemStatus::NotCompared)
+        if (!measuredAs[i] || row.status == ItemStatus::NotCompared || row.partlyRead)
             continue;
         if (row.status == ItemStatus::Identical && !options.full)
             continue;
@@ -443,7 +459,7 @@ bool CheckpointComparer::State::measureBatch(std::stop_token stop)
     while (nextTask < measureTasks.size() && bytes < BatchBytes && batch.size() < BatchTasks) {
         const MeasureTask &task = measureTasks[nextTask++];
         const TensorRow &row = result.tensors[task.row];
-        if (row.status == ItemStatus::NotCompared)
+        if (row.status == ItemStatus::NotCompared || row.partlyRead)
             continue;
         bytes += task.count * (row.dtypeA.bits + row.dtypeB.bits) / 8;
         batch.push_back(task);
@@ -462,11 +478,11 @@ bool CheckpointComparer::State::measureBatch(std::stop_token stop)
     }
     for (std::size_t i = 0; i < batch.size(); ++i) {
         TensorRow &row = result.tensors[batch[i].row];
-        if (row.status == ItemStatus::NotCompared)
+        if (row.status == ItemStatus::NotCompared || row.partlyRead)
             continue;
         if (!stats[i]->ok()) {
             row.stats.reset();
-            fail(row, std::move(*stats[i]).error());
+            fail(row, std::move(*stats[i]).error(), row.status == ItemStatus::Different);
             continue;
         }
         if (!row.stats)

@@ -35,7 +35,8 @@ struct TensorRow
     Shape shapeA, shapeB;
     Index elements = 0;      ///< of the compared pair, else of the side that is there
     std::uint64_t bytes = 0; ///< logical bytes of both sides together
-    std::uint64_t order = 0; ///< file order of A (of B where A lacks it)
+    bool layoutKnownA = true, layoutKnownB = true; ///< false: that dtype and shape mean nothing
+    std::uint64_t order = 0;                       ///< file order of A (of B where A lacks it)
     std::uint64_t executionOrder = NoOrder;
 
     std::string comparedAs; ///< the wider type, where the dtypes differ and one embeds
@@ -43,6 +44,7 @@ struct TensorRow
     std::optional<DiffStats> stats; ///< when measured: differing pairs, all with full
     bool withinTolerance = false;   ///< bits differ, and all of them within what was asked
     bool stoppedEarly = false;      ///< verdict only: known to differ, not read to the end
+    bool partlyRead = false;        ///< known to differ, the rest cannot be read: see reason
     std::optional<TensorFingerprint> fingerprintA, fingerprintB;
 };
 

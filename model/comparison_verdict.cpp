@@ -1,52 +1,92 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/comparison_verdict.h"
 
+#include <algorithm>
+#include <optional>
+
 namespace forkpoint {
 
 namespace {
 
-void addOneSided(VerdictFacts &facts, const ComparisonContext &context)
+/// The strengths of what was found equal and of what was found different, so far.
+class Evidence
+{
+public:
+    void equal(Strength strength) { m_equal = std::min(m_equal.value_or(strength), strength); }
+    void different(Strength strength) { m_different = std::max(m_different, strength); }
+
+    Strength ofEqual() const { return m_equal.value_or(Strength::None); }
+    Strength ofDifferent() const { return m_different; }
+
+private:
+    std::optional<Strength> m_equal;
+    Strength m_different = Strength::None;
+};
+
+void addOneSided(VerdictFacts &facts, Evidence &evidence, const ComparisonContext &context)
 {
     (context.complete ? facts.oneSidedComplete : facts.oneSidedIncomplete) = true;
+    evidence.different(Strength::Metadata);
 }
 
-void addTensor(VerdictFacts &facts, const TensorRow &row, const ComparisonContext &context)
+bool layoutDiffers(const TensorRow &row)
+{
+    return row.a && row.b
+        && (row.shapeA != row.shapeB || (row.dtypeA != row.dtypeB && row.comparedAs.empty()));
+}
+
+void addDifferent(VerdictFacts &facts, Evidence &evidence, const TensorRow &row)
+{
+    if (row.withinTolerance)
+        facts.differsWithinTolerance = true;
+    else
+        (layoutDiffers(row) ? facts.shapeOrDtypeDiffers : facts.bitsDiffer) = true;
+    evidence.different(layoutDiffers(row) ? Strength::Metadata : Strength::Bytes);
+    // Within what was asked for, a difference counts as equality does.
+    if (row.withinTolerance)
+        evidence.equal(Strength::Bytes);
+}
+
+void addTensor(VerdictFacts &facts, Evidence &evidence, const TensorRow &row,
+               const ComparisonContext &context)
 {
     ++facts.coverage.tensorsTotal;
     facts.coverage.bytesTotal += row.bytes;
     facts.ambiguous |= row.ambiguous;
-    const bool layoutDiffers = row.a && row.b
-        && (row.shapeA != row.shapeB || (row.dtypeA != row.dtypeB && row.comparedAs.empty()));
     switch (row.status) {
     case ItemStatus::OnlyInA:
-    case ItemStatus::OnlyInB: addOneSided(facts, context); return;
+    case ItemStatus::OnlyInB: addOneSided(facts, evidence, context); return;
     case ItemStatus::NotCompared:
         (row.notComparable ? facts.notComparable : facts.unreadable) = true;
         return;
-    case ItemStatus::Identical: break;
-    case ItemStatus::Different:
-        if (row.withinTolerance)
-            facts.differsWithinTolerance = true;
-        else
-            (layoutDiffers ? facts.shapeOrDtypeDiffers : facts.bitsDiffer) = true;
+    // Rows that were joined by content met by their fingerprints.
+    case ItemStatus::Identical:
+        evidence.equal(row.pairedBy == PairedBy::Content ? Strength::Xxh3 : Strength::Bytes);
         break;
+    case ItemStatus::Different: addDifferent(facts, evidence, row); break;
     }
+    if (row.partlyRead)
+        return;
     ++facts.coverage.tensorsCompared;
-    if (!layoutDiffers && !row.stoppedEarly)
+    if (!layoutDiffers(row) && !row.stoppedEarly)
         facts.coverage.bytesCompared += row.bytes;
 }
 
-void addValue(VerdictFacts &facts, const ValueRow &row, const ComparisonContext &context)
+void addValue(VerdictFacts &facts, Evidence &evidence, const ValueRow &row,
+              const ComparisonContext &context)
 {
     facts.ambiguous |= row.ambiguous;
     switch (row.status) {
     case ItemStatus::OnlyInA:
-    case ItemStatus::OnlyInB: addOneSided(facts, context); break;
+    case ItemStatus::OnlyInB: addOneSided(facts, evidence, context); break;
     case ItemStatus::NotCompared: facts.unreadable = true; break;
     case ItemStatus::Different:
         (row.withinTolerance ? facts.differsWithinTolerance : facts.bitsDiffer) = true;
+        evidence.different(Strength::Bytes);
+        if (row.withinTolerance)
+            evidence.equal(Strength::Bytes);
         break;
-    case ItemStatus::Identical: break;
+    case ItemStatus::Identical: evidence.equal(Strength::Bytes); break;
     }
 }
 
@@ -62,25 +102,27 @@ VerdictFacts gatherFacts(const CheckpointComparison &comparison, const Compariso
     facts.toleranceAsked = context.toleranceAsked;
     facts.partial = context.partial;
     facts.unreadable = context.changed;
-    bool any = false, anyValue = false;
+    facts.incomplete = !context.complete;
+    Evidence evidence;
+    bool any = false;
     for (const TensorRow &row : comparison.tensors) {
         if (!counts(row.stateClass))
             continue;
         any = true;
-        addTensor(facts, row, context);
+        addTensor(facts, evidence, row, context);
     }
     for (const ValueRow &row : comparison.values) {
         if (!counts(row.stateClass))
             continue;
         any = true;
-        anyValue |= row.status == ItemStatus::Identical || row.status == ItemStatus::Different;
-        addValue(facts, row, context);
+        addValue(facts, evidence, row, context);
     }
     facts.nothingInScope = !any;
-    const bool compared = facts.coverage.tensorsCompared > 0 || anyValue;
     facts.noNameInCommon = !only && !context.anyNameInCommon;
-    // Both sides are always read here, so what is compared at all is compared on bytes.
-    facts.strength = compared ? Strength::Bytes : Strength::None;
+    if (facts.noNameInCommon)
+        evidence.different(Strength::Metadata);
+    facts.strength = evidence.ofEqual();
+    facts.differenceStrength = evidence.ofDifferent();
     return facts;
 }
 

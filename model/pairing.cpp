@@ -380,6 +380,8 @@ Pairing pairCatalogs(const Catalog &a, const Catalog &b, const PairingOptions &o
     select(pairing.values, options);
     bool onA = false, onB = false, both = false;
     for (const TensorPair &pair : pairing.tensors) {
+        if (isContext(pair.stateClass) && !options.scope)
+            continue; // it decides nothing, this neither
         onA |= pair.a.has_value();
         onB |= pair.b.has_value();
         both |= pair.a && pair.b;

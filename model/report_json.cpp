@@ -99,11 +99,11 @@ void writeTensor(JsonWriter &json, const TensorRow &row, const ReportOptions &op
     json.key("status").text(toString(row.status));
     if (!row.reason.empty())
         json.key("reason").text(row.reason);
-    if (row.a) {
+    if (row.a && row.layoutKnownA) {
         json.key("dtype_a").text(row.dtypeA.name);
         writeShape(json.key("shape_a"), row.shapeA);
     }
-    if (row.b) {
+    if (row.b && row.layoutKnownB) {
         json.key("dtype_b").text(row.dtypeB.name);
         writeShape(json.key("shape_b"), row.shapeB);
     }
@@ -115,6 +115,8 @@ void writeTensor(JsonWriter &json, const TensorRow &row, const ReportOptions &op
         json.key("within_tolerance").boolean(true);
     if (row.stoppedEarly)
         json.key("stopped_early").boolean(true);
+    if (row.partlyRead)
+        json.key("partly_read").boolean(true);
     json.key("elements").number(row.elements);
     writeStats(json, row, options);
     if (row.fingerprintA)

@@ -98,6 +98,9 @@ struct TensorRef
     std::uint64_t executionOrder = NoOrder; ///< position in a recorded execution order, if any
     std::string note;                       ///< "rank-local part of [8, 4]", "stored as quint8"
     std::optional<Error> unreadable;        ///< why the bytes cannot be had, wholly or in part
+    /// False where only the name is known (its shard is missing): dtype and shape are placeholders
+    /// that decide nothing. Unreadable then.
+    bool layoutKnown = true;
 };
 
 /// Whether the logical stream is one run of bytes of one file, so that small reads cost nothing.

@@ -29,6 +29,7 @@ std::string proofText(Strength strength)
         return "proven on indexed XXH3-128 fingerprints of all bytes (not against forgery)";
     case Strength::Sha256: return "proven on recorded SHA-256";
     case Strength::None: return "nothing compared";
+    case Strength::Metadata: return "proven on names, shapes and types";
     default: return "evidence: " + std::string(toString(strength));
     }
 }
@@ -57,6 +58,7 @@ std::string undecidedReason(const VerdictFacts &facts)
     };
     add(facts.partial, "not everything was looked at");
     add(facts.unreadable, "something could not be read");
+    add(facts.incomplete, "a side holds something that was not compared");
     add(facts.ambiguous, "a pairing is ambiguous");
     add(facts.notComparable, "something cannot be compared");
     add(facts.oneSidedIncomplete, "an item is on one side only, and a catalogue is incomplete");
@@ -69,9 +71,9 @@ std::string undecidedReason(const VerdictFacts &facts)
     return reason;
 }
 
-std::string withProof(std::string sentence, const VerdictFacts &facts)
+std::string withProof(std::string sentence, Strength strength, const VerdictFacts &facts)
 {
-    return sentence + " (" + proofText(facts.strength) + "; " + coverageText(facts.coverage) + ").";
+    return sentence + " (" + proofText(strength) + "; " + coverageText(facts.coverage) + ").";
 }
 
 } // namespace
@@ -136,12 +138,14 @@ void merge(VerdictFacts &into, const VerdictFacts &part)
     into.ambiguous |= part.ambiguous;
     into.notComparable |= part.notComparable;
     into.oneSidedIncomplete |= part.oneSidedIncomplete;
+    into.incomplete |= part.incomplete;
     into.hole |= part.hole;
     into.nothingInScope |= part.nothingInScope;
     into.partial |= part.partial;
     into.toleranceAsked |= part.toleranceAsked;
     into.differsWithinTolerance |= part.differsWithinTolerance;
     into.strength = std::min(into.strength, part.strength);
+    into.differenceStrength = std::max(into.differenceStrength, part.differenceStrength);
     into.coverage.tensorsCompared += part.coverage.tensorsCompared;
     into.coverage.tensorsTotal += part.coverage.tensorsTotal;
     into.coverage.bytesCompared += part.coverage.bytesCompared;
@@ -162,7 +166,8 @@ Verdict decide(const VerdictFacts &facts)
         verdict.sentence = "Not compared: " + facts.refusedReason + ".";
     } else if (different) {
         verdict.outcome = Outcome::Different;
-        verdict.sentence = withProof(differentSentence(facts), facts);
+        verdict.strength = facts.differenceStrength;
+        verdict.sentence = withProof(differentSentence(facts), verdict.strength, facts);
     } else if (!undecided.empty()) {
         verdict.outcome = Outcome::Undecided;
         verdict.reason = undecided;
@@ -171,10 +176,12 @@ Verdict decide(const VerdictFacts &facts)
     } else if (facts.differsWithinTolerance) {
         verdict.outcome = Outcome::WithinTolerance;
         verdict.sentence = withProof(
-            "Within tolerance: bits differ, every difference is within what was asked for", facts);
+            "Within tolerance: bits differ, every difference is within what was asked for",
+            facts.strength, facts);
     } else {
         verdict.outcome = Outcome::Identical;
-        verdict.sentence = withProof("Identical: every byte in scope is equal", facts);
+        verdict.sentence =
+            withProof("Identical: every byte in scope is equal", facts.strength, facts);
     }
     return verdict;
 }

@@ -13,7 +13,8 @@ std::string_view toString(Outcome outcome);
 /// 0 identical, within-tolerance; 1 different; 2 not-compared; 3 undecided.
 int exitStatus(Outcome outcome);
 
-/// What the equality of the weakest item in scope rests on, weakest first.
+/// What an outcome rests on, weakest first: equality on its weakest item in scope, a difference on
+/// the strongest item that differs.
 enum class Strength {
     None,     ///< nothing was compared
     Metadata, ///< shapes and types only
@@ -52,18 +53,21 @@ struct VerdictFacts
 
     bool unreadable = false, ambiguous = false, notComparable = false;
     bool oneSidedIncomplete = false; ///< an item on one side only, a catalogue incomplete
-    bool hole = false;               ///< a step missing inside the overlap of two series
+    bool incomplete = false; ///< something there is was not listed: skipped, damaged, over a limit
+    bool hole = false;       ///< a step missing inside the overlap of two series
     bool nothingInScope = false;
     bool partial = false; ///< cancelled or stopped early: not everything was looked at
 
     bool toleranceAsked = false;
     bool differsWithinTolerance = false;
 
-    Strength strength = Strength::None;
+    Strength strength = Strength::None;           ///< of what is equal: its weakest item
+    Strength differenceStrength = Strength::None; ///< of what differs: its strongest item
     Coverage coverage;
 };
 
-/// The facts of two parts of one question taken together; the weaker strength counts.
+/// The facts of two parts of one question taken together: of equality the weaker strength counts,
+/// of a difference the stronger.
 void merge(VerdictFacts &into, const VerdictFacts &part);
 
 struct Verdict

@@ -17,12 +17,14 @@ void writeTensor(JsonWriter &json, const TensorRef &tensor, const TensorDigests 
     json.key("name").text(tensor.name);
     writePath(json.key("path"), tensor.path);
     json.key("class").text(toString(tensor.stateClass));
-    json.key("dtype").text(tensor.dtype.name);
-    writeShape(json.key("shape"), tensor.shape);
+    if (tensor.layoutKnown) {
+        json.key("dtype").text(tensor.dtype.name);
+        writeShape(json.key("shape"), tensor.shape);
+        json.key("elements").number(tensor.elements);
+        json.key("bytes").number(tensor.bytes);
+    }
     if (tensor.globalShape)
         writeShape(json.key("global_shape"), *tensor.globalShape);
-    json.key("elements").number(tensor.elements);
-    json.key("bytes").number(tensor.bytes);
     if (digests) {
         for (const auto &[name, hex] : digests->byName)
             json.key(name).text(hex);
@@ -65,8 +67,10 @@ void writeSteps(JsonWriter &json, const ChosenCheckpoint &chosen)
 
 std::string tensorLine(const TensorRef &tensor, const TensorDigests *digests)
 {
-    std::string line = "  " + printable(tensor.name) + "  " + printable(tensor.dtype.name) + " "
-        + tensor.shape.toString() + "  " + byteSize(tensor.bytes) + "  "
+    const std::string layout = tensor.layoutKnown ? printable(tensor.dtype.name) + " "
+            + tensor.shape.toString() + "  " + byteSize(tensor.bytes)
+                                                  : "type and shape unknown";
+    std::string line = "  " + printable(tensor.name) + "  " + layout + "  "
         + std::string(toString(tensor.stateClass));
     if (digests) {
         for (const auto &[name, hex] : digests->byName)

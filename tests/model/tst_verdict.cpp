@@ -26,7 +26,7 @@ const std::vector<Fact> UndecidedFacts = {
     &VerdictFacts::unreadable,    &VerdictFacts::ambiguous,
     &VerdictFacts::notComparable, &VerdictFacts::oneSidedIncomplete,
     &VerdictFacts::hole,          &VerdictFacts::nothingInScope,
-    &VerdictFacts::partial};
+    &VerdictFacts::partial,       &VerdictFacts::incomplete};
 
 const std::vector<Strength> AllStrengths = {
     Strength::None, Strength::Metadata, Strength::Norm,        Strength::Sampled,
@@ -130,13 +130,14 @@ private slots:
     void mergedFacts();
     void words();
     void rowsBecomeFacts();
+    void strengthIsOfWhatWasRead();
     void contextDecidesOnlyWhenAskedFor();
 };
 
 void TestVerdict::likeTheTable()
 {
     const unsigned count = 1u << (allFacts().size() + 2);
-    QCOMPARE(count, 1u << 14);
+    QCOMPARE(count, 1u << 15);
     std::set<std::string> seen;
     for (const Strength strength : AllStrengths) {
         for (unsigned bits = 0; bits < count; ++bits) {
@@ -327,12 +328,33 @@ void TestVerdict::rowsBecomeFacts()
     QCOMPARE(comparison.counts.matched(), std::uint64_t(3));
     QVERIFY(comparison.facts.strength == Strength::Bytes);
 
-    // No strength is claimed where nothing was compared.
-    for (const ItemStatus status : {NotCompared, OnlyInA, OnlyInB}) {
-        comparison.tensors = {tensorRow(status)};
+    // Two incomplete catalogues prove nothing equal, but a difference all the same.
+    QCOMPARE(outcomeOf({tensorRow(Identical)}, incomplete), text(Outcome::Undecided));
+    QCOMPARE(outcomeOf({tensorRow(Different)}, incomplete), text(Outcome::Different));
+    QCOMPARE(outcomeOf({within}, incomplete), text(Outcome::Undecided));
+}
+
+void TestVerdict::strengthIsOfWhatWasRead()
+{
+    using enum ItemStatus;
+    const auto strengthOf = [](std::vector<TensorRow> rows) {
+        CheckpointComparison comparison;
+        comparison.tensors = std::move(rows);
         summarise(comparison, {});
-        QVERIFY(comparison.verdict.strength == Strength::None);
-    }
+        return comparison.verdict.strength;
+    };
+    TensorRow reshaped = tensorRow(Different), joined = tensorRow(Identical);
+    reshaped.shapeA.dims = {2};
+    reshaped.shapeB.dims = {3};
+    joined.pairedBy = PairedBy::Content;
+    QVERIFY(strengthOf({tensorRow(NotCompared)}) == Strength::None);
+    QVERIFY(strengthOf({tensorRow(OnlyInA)}) == Strength::Metadata);
+    QVERIFY(strengthOf({reshaped}) == Strength::Metadata); // no byte was read
+    QVERIFY(strengthOf({reshaped, tensorRow(Identical)}) == Strength::Metadata);
+    QVERIFY(strengthOf({reshaped, tensorRow(Different)}) == Strength::Bytes);
+    QVERIFY(strengthOf({tensorRow(Identical)}) == Strength::Bytes);
+    QVERIFY(strengthOf({tensorRow(Identical), joined}) == Strength::Xxh3); // by fingerprints
+    QVERIFY(strengthOf({tensorRow(Different), joined}) == Strength::Bytes);
 }
 
 void TestVerdict::contextDecidesOnlyWhenAskedFor()
