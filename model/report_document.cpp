@@ -32,6 +32,19 @@ std::string_view outcomeWords(Outcome outcome)
     return "Not compared";
 }
 
+std::string evidenceWords(Strength strength)
+{
+    switch (strength) {
+    case Strength::Bytes: return "all bytes of both sides were read and compared";
+    case Strength::Sha256: return "SHA-256 that the files record, over all bytes";
+    case Strength::Xxh3: return "XXH3-128 fingerprints of all bytes; not against forgery";
+    case Strength::Xxh3Index:
+        return "XXH3-128 fingerprints of all bytes, from the index; not against forgery";
+    case Strength::None: return "none: nothing was compared";
+    default: return std::string(toString(strength)) + ": too weak to say equal";
+    }
+}
+
 // --- what was compared
 
 ReportSection comparedSection(const RunComparison &comparison, const ReportOptions &options)
@@ -57,7 +70,7 @@ ReportSection comparedSection(const RunComparison &comparison, const ReportOptio
              {},
              false,
              {}});
-        add("Evidence", {std::string(toString(verdict.strength)), {}, false, {}});
+        add("Evidence", {evidenceWords(verdict.strength), {}, false, {}});
     }
     for (const auto &[name, value] : options.environment)
         add(name, verbatim(value));
