@@ -237,7 +237,7 @@ void fillLikeSamples(FakeViewContext &context)
     runs->seriesA = runs->seriesB = true;
     for (Step at : {4, 8, 12})
         runs->steps.push_back({at, StepStatus::Different, step->counts.different, {}});
-    runs->metrics.push_back({"loss", true, 12, std::nullopt, {}});
+    runs->metrics.push_back({"loss", true, 12, 0, {}, std::nullopt, {}});
     runs->verdict = {
         Outcome::Different,
         Strength::Bytes,
