@@ -9,6 +9,7 @@
 #include "loaders/metrics_csv.h"
 #include "loaders/metrics_jsonl.h"
 #include "loaders/run_directory.h"
+#include "loaders/step_name.h"
 
 #include <algorithm>
 #include <array>
@@ -155,6 +156,13 @@ void addMetricsBeside(const fs::path &directory, const DirectoryListing &listing
     }
 }
 
+/// A number that a word calls a step; a bare one may count anything.
+std::optional<Step> stepInName(const fs::path &path)
+{
+    const auto name = parseStepName(path.filename().string());
+    return name && name->word != StepWord::Bare ? std::optional(name->step) : std::nullopt;
+}
+
 using OpenedPtr = std::shared_ptr<OpenedRun>;
 
 Result<std::shared_ptr<const Run>> openFile(const fs::path &path, OpenedPtr run,
@@ -181,7 +189,7 @@ Result<std::shared_ptr<const Run>> openFile(const fs::path &path, OpenedPtr run,
             return std::move(loaded).error();
         run->m_format = loaded->format;
     }
-    run->add({std::nullopt, run->m_path, true}, std::move(place));
+    run->add({std::nullopt, run->m_path, true, stepInName(path)}, std::move(place));
     return std::shared_ptr<const Run>(std::move(run));
 }
 
@@ -210,7 +218,7 @@ Result<bool> takeDirectory(const fs::path &directory, const DirectoryListing &li
     if (!contents.hasCheckpoint() && contents.foreign.empty())
         return false;
     run.m_format = contents.format();
-    run.add({std::nullopt, run.m_path, true},
+    run.add({std::nullopt, run.m_path, true, stepInName(directory)},
             {Place::Kind::Directory, directory, {}, prefix, false});
     return true;
 }

@@ -25,6 +25,8 @@ struct RunStep
     std::optional<Step> step; ///< nothing for a single checkpoint without a number
     std::string path;         ///< as the user would recognise it
     bool complete = true;     ///< false: an interrupted save, listed but never the newest
+    /// What a lone file's own name says ("ckpt-10.pt"): it makes no series, but meets that step.
+    std::optional<Step> namedStep = {};
 };
 
 /// What a path turned out to be: a single checkpoint, or a series of them by step, with the

@@ -33,17 +33,28 @@ std::string lacks(std::string_view side, Step step, const Run &run)
     return text;
 }
 
+/// A lone checkpoint without a number is what was meant, whatever number is asked for.
+std::optional<std::size_t> findStep(const Run &run, Step wanted)
+{
+    if (!run.isSeries())
+        return 0;
+    const auto steps = byNumber(run);
+    const auto found = steps.find(wanted);
+    return found == steps.end() ? std::nullopt : std::optional(found->second);
+}
+
 StepPlan planOne(const Run &a, const Run &b, StepSelection::Pair wanted)
 {
     StepPlan plan;
-    const auto stepsA = byNumber(a), stepsB = byNumber(b);
-    const auto inA = stepsA.find(wanted.a), inB = stepsB.find(wanted.b);
-    if (inA == stepsA.end())
+    const auto inA = findStep(a, wanted.a), inB = findStep(b, wanted.b);
+    if (!a.isSeries() && !b.isSeries())
+        plan.refusal = "neither side is a series, so there is no step to choose";
+    else if (!inA)
         plan.refusal = lacks("A", wanted.a, a);
-    else if (inB == stepsB.end())
+    else if (!inB)
         plan.refusal = lacks("B", wanted.b, b);
     else
-        plan.steps.push_back({wanted.a, inA->second, inB->second, false});
+        plan.steps.push_back({a.isSeries() ? wanted.a : wanted.b, inA, inB, false});
     return plan;
 }
 
@@ -56,21 +67,32 @@ std::size_t newestComplete(const Run &run)
     return run.steps().size() - 1;
 }
 
+/// The number of a run of one checkpoint: its place in a series, or what its name says.
+std::optional<Step> loneStep(const Run &run)
+{
+    const RunStep &only = run.steps().front();
+    return only.step ? only.step : only.namedStep;
+}
+
 /// At least one side is a single checkpoint.
 StepPlan planSingle(const Run &a, const Run &b)
 {
     StepPlan plan;
-    const auto pick = [](const Run &run, const Run &other) -> std::size_t {
-        if (!run.isSeries() || run.steps().size() == 1)
-            return run.steps().size() == 1 ? 0 : newestComplete(run);
-        const auto wanted = other.steps().front().step;
-        const auto steps = byNumber(run);
-        const auto found = wanted ? steps.find(*wanted) : steps.end();
-        return found != steps.end() ? found->second : newestComplete(run);
+    const auto pick = [&](std::string_view side, const Run &run, const Run &other) -> std::size_t {
+        if (run.steps().size() == 1)
+            return 0;
+        const auto wanted = loneStep(other);
+        if (!wanted)
+            return newestComplete(run);
+        const auto found = findStep(run, *wanted);
+        if (!found)
+            plan.refusal = lacks(side, *wanted, run) + "; --step chooses one";
+        return found.value_or(0);
     };
-    const std::size_t indexA = pick(a, b), indexB = pick(b, a);
+    const std::size_t indexA = pick("A", a, b), indexB = pick("B", b, a);
     const auto step = a.steps()[indexA].step ? a.steps()[indexA].step : b.steps()[indexB].step;
-    plan.steps.push_back({step, indexA, indexB, false});
+    if (plan.refusal.empty())
+        plan.steps.push_back({step, indexA, indexB, false});
     return plan;
 }
 
@@ -116,6 +138,8 @@ StepPlan planSteps(const Run &a, const Run &b, const StepSelection &selection)
         return planOne(a, b, *selection.only);
     const bool series = a.steps().size() > 1 && b.steps().size() > 1;
     const bool numbered = a.isSeries() && b.isSeries();
+    if (!series && !numbered && selection.range)
+        return {{}, "a range of steps needs two series"};
     if (!series && !numbered)
         return planSingle(a, b);
     return planSeries(a, b, selection);

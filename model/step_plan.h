@@ -34,8 +34,9 @@ struct StepPlan
     std::string refusal;            ///< not empty: the request makes no sense, and why
 };
 
-/// Aligns the steps of two runs by number. A run of one checkpoint meets the same step of a series,
-/// or, without a number, the newest complete one.
+/// Aligns the steps of two runs by number. A run of one checkpoint meets the same step of a series
+/// (its own, or the one in its name), or, without a number, the newest complete one. --step is then
+/// the step of the series alone.
 StepPlan planSteps(const Run &a, const Run &b, const StepSelection &selection);
 
 } // namespace forkpoint

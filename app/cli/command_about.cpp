@@ -64,6 +64,8 @@ int runSelftestCommand(const Options &options)
     auto backend = makeBackend(options.device);
     if (!backend) {
         printError(backend.error());
+        if (options.json)
+            writeOutput(options, refusalDocument("selftest", backend.error().message()));
         return 2;
     }
     const SelftestReport report = runSelftest(**backend);

@@ -7,6 +7,9 @@
 #include "app/core/inspect_document.h"
 #include "app/core/thread_pool.h"
 #include "gpu/backend_registry.h"
+#include "model/json_writer.h"
+
+#include <cstdio>
 
 namespace forkpoint {
 
@@ -15,6 +18,27 @@ namespace {
 std::optional<Step> wantedStep(const Options &options)
 {
     return options.steps.only ? std::optional(options.steps.only->a) : std::nullopt;
+}
+
+std::string extractJson(const Options &options)
+{
+    JsonWriter json;
+    json.beginObject();
+    json.key("schema").text("forkpoint.extract/1");
+    json.key("path").text(options.pathA);
+    json.key("tensor").text(options.tensor);
+    json.key("file").text(options.output);
+    json.endObject();
+    return json.take();
+}
+
+/// With --json the document of a refusal: the bytes themselves are no document.
+int refuseExtract(const Options &options, const Error &error)
+{
+    printError(error);
+    if (options.json)
+        std::fputs(refusalDocument("extract", error.message()).c_str(), stdout);
+    return 2;
 }
 
 } // namespace
@@ -52,20 +76,21 @@ int runFingerprint(const Options &options)
 
 int runExtract(const Options &options)
 {
+    if (options.json && options.output.empty())
+        return refuseExtract(options,
+                             {ErrorCode::Usage, {}, {}, "the bytes need -o FILE beside --json"});
     auto chosen = openCheckpoint(options.pathA, options.open, wantedStep(options), {});
-    if (!chosen) {
-        printError(chosen.error());
-        return 2;
-    }
+    if (!chosen)
+        return refuseExtract(options, chosen.error());
     const bool npy = options.extractFormat.empty() ? options.output.ends_with(".npy")
                                                    : options.extractFormat == "npy";
     const Status status =
         extractTensor(*chosen->source, options.tensor,
                       npy ? ExtractFormat::Npy : ExtractFormat::Raw, options.output);
-    if (!status) {
-        printError(status.error());
-        return 2;
-    }
+    if (!status)
+        return refuseExtract(options, status.error());
+    if (options.json)
+        std::fputs(extractJson(options).c_str(), stdout);
     return 0;
 }
 

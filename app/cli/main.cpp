@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
 #include "app/cli/options.h"
+#include "app/cli/output.h"
+#include "app/core/output_file.h"
 
 #include <cstdio>
 #include <iterator>
+#include <string>
+#include <vector>
 
 using namespace forkpoint;
 
@@ -21,6 +25,21 @@ constexpr Command Commands[] = {
     {"formats", runFormats},         {"devices", runDevices},   {"selftest", runSelftestCommand},
 };
 
+/// Before any work: that it can be written, and over nothing that is read.
+Status checkOutputs(const Options &options)
+{
+    std::vector<std::string> inputs;
+    for (const std::string &path : {options.pathA, options.pathB}) {
+        if (!path.empty())
+            inputs.push_back(path);
+    }
+    std::vector<std::string> outputs = options.reports;
+    outputs.push_back(options.output);
+    for (const std::string &output : outputs)
+        FP_CHECK(checkOutput(output, inputs));
+    return {};
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -35,6 +54,12 @@ int main(int argc, char **argv)
             : parsed.text;
         std::fputs(text.c_str(), stdout);
         return parsed.status;
+    }
+    if (const Status status = checkOutputs(*parsed.options); !status) {
+        printError(status.error());
+        if (parsed.json)
+            std::fputs(refusalDocument(parsed.command, status.error().message()).c_str(), stdout);
+        return 2;
     }
     for (const Command &command : Commands) {
         if (command.name == parsed.options->command)

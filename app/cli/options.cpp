@@ -9,7 +9,6 @@
 
 #include <charconv>
 #include <cstring>
-#include <filesystem>
 
 namespace forkpoint {
 
@@ -98,10 +97,6 @@ Status checkReports(const std::vector<std::string> &reports)
     for (const std::string &file : reports) {
         if (const auto format = reportFormatOf(file); !format)
             return Error(format.error()).atPlace("--report");
-        const auto folder = std::filesystem::path(file).parent_path();
-        std::error_code error;
-        if (!folder.empty() && !std::filesystem::is_directory(folder, error))
-            return usage("--report " + file + ": there is no folder " + folder.string());
     }
     return {};
 }
@@ -346,7 +341,8 @@ ParsedArguments parseArguments(int count, char **arguments)
     }
     ParsedArguments result;
     result.json = saysJson(count, arguments);
-    result.command = count > 1 ? arguments[1] : "";
+    // Options alone name no command, and no document is called after them.
+    result.command = count > 1 && arguments[1][0] != '-' ? arguments[1] : "error";
     try {
         app.parse(count, arguments);
     } catch (const CLI::ParseError &error) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/output.h"
 
-#include "app/core/text_file.h"
+#include "app/core/output_file.h"
 #include "model/format.h"
 #include "model/printable.h"
 

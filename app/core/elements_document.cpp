@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/elements_document.h"
 
+#include "app/core/elements_search.h"
 #include "model/format.h"
 #include "model/json_writer.h"
 #include "model/printable.h"
@@ -67,6 +68,16 @@ std::string coordinatesText(Index index, const Shape &shape)
     return Shape{coordinatesOf(index, shape)}.toString();
 }
 
+std::string stepsText(const FoundElements &found)
+{
+    if (!found.stepA && !found.stepB)
+        return {};
+    if (found.stepA == found.stepB || !found.stepA || !found.stepB)
+        return ", step " + std::to_string(found.stepA ? *found.stepA : *found.stepB);
+    return ", step " + std::to_string(*found.stepA) + " of A against "
+        + std::to_string(*found.stepB) + " of B";
+}
+
 /// Indices count decoded elements; the last dimension of a packed type is that much longer.
 Shape elementShape(const TensorRef &tensor)
 {
@@ -98,15 +109,20 @@ Result<TensorPairRef> findPair(std::shared_ptr<const TensorSource> a,
     return TensorPairRef{std::move(a), std::move(b), *found->a, *found->b};
 }
 
-std::string elementsJson(const TensorPairRef &pair, const ElementPage &page)
+std::string elementsJson(const FoundElements &found)
 {
-    const TensorRef &tensor = pair.tensorA();
+    const ElementPage &page = *found.page;
+    const TensorRef &tensor = found.pair->tensorA();
     const Shape shape = elementShape(tensor);
     JsonWriter json;
     json.beginObject();
     json.key("schema").text("forkpoint.elements/1");
     json.key("tensor").text(tensor.name);
     json.key("dtype").text(tensor.dtype.name);
+    if (found.stepA)
+        json.key("step_a").number(*found.stepA);
+    if (found.stepB)
+        json.key("step_b").number(*found.stepB);
     json.key("different_elements").number(page.differentElements);
     json.key("rows").beginArray();
     for (const ElementRow &row : page.rows) {
@@ -131,14 +147,15 @@ std::string elementsJson(const TensorPairRef &pair, const ElementPage &page)
     return json.take();
 }
 
-std::string elementsText(const TensorPairRef &pair, const ElementPage &page)
+std::string elementsText(const FoundElements &found)
 {
-    const TensorRef &tensor = pair.tensorA();
+    const ElementPage &page = *found.page;
+    const TensorRef &tensor = found.pair->tensorA();
     const Shape shape = elementShape(tensor);
     const bool narrow = tensor.dtype.kind == ElementKind::Float && tensor.dtype.bits <= 32;
     std::string text = printable(tensor.name) + " " + printable(tensor.dtype.name) + " "
-        + tensor.shape.toString() + ": " + grouped(page.differentElements) + " of "
-        + grouped(tensor.elements) + " elements differ\n";
+        + tensor.shape.toString() + stepsText(found) + ": " + grouped(page.differentElements)
+        + " of " + grouped(tensor.elements) + " elements differ\n";
     if (!page.rows.empty())
         text += "index\tcoordinates\tA\tB\tB-A\tULP\tbits A\tbits B\n";
     for (const ElementRow &row : page.rows) {

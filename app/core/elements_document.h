@@ -8,13 +8,15 @@
 
 namespace forkpoint {
 
+struct FoundElements;
+
 /// The two tensors that meet under `name`: a logical name, or either side's own.
 Result<TensorPairRef> findPair(std::shared_ptr<const TensorSource> a,
                                std::shared_ptr<const TensorSource> b, const PairingOptions &options,
                                const std::string &name);
 
-/// The document "forkpoint.elements/1".
-std::string elementsJson(const TensorPairRef &pair, const ElementPage &page);
-std::string elementsText(const TensorPairRef &pair, const ElementPage &page);
+/// The document "forkpoint.elements/1", of elements that were found (`page` is there).
+std::string elementsJson(const FoundElements &found);
+std::string elementsText(const FoundElements &found);
 
 } // namespace forkpoint

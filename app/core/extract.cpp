@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/extract.h"
 
+#include "app/core/output_file.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -66,21 +68,51 @@ Result<std::string> npyHeader(const TensorRef &tensor)
     return header + text;
 }
 
-struct CloseFile
+/// Where the bytes go: a file that appears whole, or standard output.
+class Sink
 {
-    void operator()(std::FILE *file) const { std::fclose(file); }
+public:
+    static Result<Sink> open(const std::string &file)
+    {
+        Sink sink;
+        if (!file.empty()) {
+            FP_TRY(auto output, OutputFile::create(file));
+            sink.m_file = std::make_unique<OutputFile>(std::move(output));
+        }
+        return sink;
+    }
+
+    Status write(ByteView bytes)
+    {
+        if (m_file)
+            return m_file->write(bytes);
+        if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size())
+            return failed();
+        return {};
+    }
+
+    Status finish()
+    {
+        if (m_file)
+            return m_file->commit();
+        if (std::fflush(stdout) != 0)
+            return failed();
+        return {};
+    }
+
+private:
+    static Error failed()
+    {
+        return {ErrorCode::Io,
+                "standard output",
+                {},
+                std::string("could not be written: ") + std::strerror(errno)};
+    }
+
+    std::unique_ptr<OutputFile> m_file;
 };
 
-Error writeError(const std::string &file)
-{
-    return {ErrorCode::Io,
-            file.empty() ? "standard output" : file,
-            {},
-            std::string("could not be written: ") + std::strerror(errno)};
-}
-
-Status copyTensor(const TensorSource &source, TensorIndex index, std::FILE *out,
-                  const std::string &file)
+Status copyTensor(const TensorSource &source, TensorIndex index, Sink &sink)
 {
     const std::uint64_t total = source.catalog().tensors[index].bytes;
     std::vector<std::byte> buffer(std::size_t(std::min(PieceBytes, total)));
@@ -88,8 +120,7 @@ Status copyTensor(const TensorSource &source, TensorIndex index, std::FILE *out,
         const auto window =
             std::span(buffer).first(std::size_t(std::min(PieceBytes, total - first)));
         FP_CHECK(source.read(index, first, window));
-        if (std::fwrite(window.data(), 1, window.size(), out) != window.size())
-            return writeError(file);
+        FP_CHECK(sink.write(window));
     }
     return source.unchanged();
 }
@@ -109,19 +140,10 @@ Status extractTensor(const TensorSource &source, const std::string &name, Extrac
     if (format == ExtractFormat::Npy) {
         FP_TRY(header, npyHeader(tensor));
     }
-    std::unique_ptr<std::FILE, CloseFile> opened;
-    if (!file.empty()) {
-        opened.reset(std::fopen(file.c_str(), "wb"));
-        if (!opened)
-            return writeError(file);
-    }
-    std::FILE *out = opened ? opened.get() : stdout;
-    if (std::fwrite(header.data(), 1, header.size(), out) != header.size())
-        return writeError(file);
-    FP_CHECK(copyTensor(source, *index, out, file));
-    if (std::fflush(out) != 0)
-        return writeError(file);
-    return {};
+    FP_TRY(Sink sink, Sink::open(file));
+    FP_CHECK(sink.write(asBytes(header)));
+    FP_CHECK(copyTensor(source, *index, sink));
+    return sink.finish();
 }
 
 } // namespace forkpoint

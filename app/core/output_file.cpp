@@ -24,9 +24,13 @@ Error systemError(const std::string &path, std::string_view what)
 /// Where the bytes go in the end: a link's target, which need not exist yet.
 fs::path resolved(const fs::path &path)
 {
+    constexpr int Links = 40; // as many as the kernel follows
     std::error_code failed;
-    fs::path target = fs::weakly_canonical(path, failed);
-    return failed ? path : target;
+    fs::path named = path;
+    for (int i = 0; i < Links && fs::is_symlink(fs::symlink_status(named, failed)); ++i)
+        named = named.parent_path() / fs::read_symlink(named, failed);
+    fs::path target = fs::weakly_canonical(named, failed);
+    return failed ? named : target;
 }
 
 /// Neither absent nor a regular file: written as it is.
@@ -39,8 +43,7 @@ bool isSpecial(const fs::path &target)
 
 bool isWithin(const fs::path &file, const fs::path &folder)
 {
-    const auto [end, other] =
-        std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
+    const auto [end, other] = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
     return end == folder.end();
 }
 

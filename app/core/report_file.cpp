@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/report_file.h"
 
-#include "app/core/text_file.h"
+#include "app/core/output_file.h"
 #include "model/report_csv.h"
 #include "model/report_document.h"
 #include "model/report_html.h"

@@ -14,6 +14,9 @@
 #include <cstring>
 #include <vector>
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 namespace {
 
 struct Ended
@@ -116,6 +119,9 @@ private slots:
     void elements();
     void elementsEndLikeCompare();
     void extracted();
+    void outputsNeverReplaceWhatIsRead();
+    void outputsKeepLinksAndPipes();
+    void everyRefusalIsOneDocument();
     void extractedAsNpy();
     void aboutTheProgram();
 
@@ -185,7 +191,9 @@ void TestCli::outcomes_data()
         "within-tolerance", 0);
     row("another step", {"A", "A", "--step", "8:4"}, "different", 1);
     row("the same step", {"A", "A", "--step", "8"}, "identical", 0);
-    row("step of a single file", {"A", "A/step_000008.pt", "--step", "8"}, "not-compared", 2);
+    row("step of a single file", {"A", "A/step_000008.pt", "--step", "8"}, "identical", 0);
+    row("step in a file's name", {"A/step_000004.pt", "A"}, "identical", 0);
+    row("step for no series", {"@one", "@one", "--step", "8"}, "not-compared", 2);
     row("no such step", {"A", "C", "--step", "5"}, "not-compared", 2);
     row("no step in common", {"A", "C", "--steps", "5:7"}, "not-compared", 2);
     row("device that is not", {"@one", "@one", "--device", "cuda:99"}, "not-compared", 2);
@@ -484,6 +492,15 @@ void TestCli::elements()
     QCOMPARE(rows[0]["bits_b"].toString(), QStringLiteral("bd70e7c8"));
     QCOMPARE(rows[0]["ulp"].toInt(), 1);
     QCOMPARE(rows[0]["difference"].toDouble(), rows[0]["b"].toDouble() - rows[0]["a"].toDouble());
+    QCOMPARE(document["step_a"].toInt(), 12);
+    // Without a step, the one that compare speaks of: this tensor parts at 4.
+    const QJsonObject first =
+        run({"elements", "A", "C", "--json", "--tensor", "model.layers.0.qkv.bias"}).json();
+    const QJsonObject compared = run({"compare", "A", "C", "--json"}).json();
+    QCOMPARE(first["step_a"].toInt(), 4);
+    QCOMPARE(first["step_b"].toInt(), compared["step"].toInt());
+    QCOMPARE(first["different_elements"],
+             named(compared["tensors"].toArray(), "model.layers.0.qkv.bias")["different_elements"]);
     const QJsonObject last = run(command + QStringList{"--offset", "623"}).json();
     QCOMPARE(last["rows"].toArray().size(), 1);
     QCOMPARE(last["rows"].toArray().at(0)["index"].toInt(), 3070);
@@ -522,6 +539,71 @@ void TestCli::extracted()
     QVERIFY(to.status == 0 && to.out.isEmpty());
     QCOMPARE(contentOf(file), ended.out);
     QCOMPARE(run({"extract", "A", "--tensor", "nothing"}).status, 2);
+}
+
+void TestCli::outputsNeverReplaceWhatIsRead()
+{
+    const QString own = m_folder.filePath("own.safetensors"), hard = m_folder.filePath("hard.st"),
+                  soft = m_folder.filePath("soft.st");
+    const QByteArray before = oneTensor("F32", 1, QByteArray(4, 'x'));
+    QFile file(own);
+    QVERIFY(file.open(QIODevice::WriteOnly) && file.write(before) == before.size());
+    file.close();
+    QVERIFY(::link(own.toUtf8(), hard.toUtf8()) == 0
+            && ::symlink("own.safetensors", soft.toUtf8()) == 0);
+    for (const QString &out : {own, hard, soft}) {
+        for (const QStringList &command : {QStringList{"extract", own, "--tensor", "w"},
+                                           {"inspect", own},
+                                           {"compare", own, own},
+                                           {"compare", "A", own},
+                                           {"fingerprint", own}}) {
+            const Ended ended = run(command + QStringList{"-o", out});
+            QCOMPARE(ended.status, 2);
+            QVERIFY2(ended.err.contains("would overwrite what is read"), ended.err);
+        }
+        QCOMPARE(contentOf(own), before);
+    }
+    const Ended report = run({"compare", own, own, "--report", m_folder.filePath("none/x.json")});
+    QCOMPARE(report.status, 2);
+    QVERIFY2(report.err.contains("its folder is not there"), report.err);
+}
+
+void TestCli::outputsKeepLinksAndPipes()
+{
+    const QString target = m_folder.filePath("target.txt"), link = m_folder.filePath("link.txt"),
+                  pipe = m_folder.filePath("pipe"), copy = m_folder.filePath("copy.txt");
+    QVERIFY(::symlink("target.txt", link.toUtf8()) == 0); // dangling as yet
+    const QByteArray text = run({"inspect", m_one}).out;
+    for (int i = 0; i < 2; ++i) {
+        QCOMPARE(run({"inspect", m_one, "-o", link}).status, 0);
+        QVERIFY(QFileInfo(link).isSymLink() && !QFileInfo(target).isSymLink());
+        QCOMPARE(contentOf(target), text);
+    }
+    QVERIFY(::mkfifo(pipe.toUtf8(), 0600) == 0);
+    QProcess reader;
+    reader.setStandardOutputFile(copy);
+    reader.start("cat", {pipe});
+    QCOMPARE(run({"inspect", m_one, "-o", pipe}).status, 0);
+    QVERIFY(reader.waitForFinished(10'000));
+    QCOMPARE(contentOf(copy), text);
+    struct stat status = {};
+    QVERIFY(::stat(pipe.toUtf8(), &status) == 0 && S_ISFIFO(status.st_mode));
+    QCOMPARE(QDir(m_folder.path()).entryList({"*.part*"}).size(), 0);
+}
+
+void TestCli::everyRefusalIsOneDocument()
+{
+    for (const QStringList &command : {QStringList{"extract", "nothing", "--tensor", "w"},
+                                       {"extract", "A", "--tensor", "w"},
+                                       {"selftest", "--device", "cuda:99"},
+                                       {"compre", "A", "B"},
+                                       {}}) {
+        const Ended ended = run(command + QStringList{"--json"});
+        QCOMPARE(ended.status, 2);
+        QVERIFY(ended.json()["schema"].toString().startsWith("forkpoint."));
+        QVERIFY(!ended.json()["schema"].toString().contains("--"));
+        QCOMPARE(ended.json()["diagnostics"].toArray().size(), 1);
+    }
 }
 
 void TestCli::extractedAsNpy()

@@ -203,6 +203,17 @@ void TestRuns::singleCheckpoints()
     QCOMPARE(planned(*run, *file), QStringLiteral("12="));
     QCOMPARE(planned(*numbered, *run), QStringLiteral("4> 8= 12>"));
     QCOMPARE(planned(*single(checkpoint(1), 5), *run), QStringLiteral("refused"));
+    // A file that says which step it is meets that one, and no other.
+    const auto named = [](Step step) {
+        auto lone = std::make_shared<MemoryRun>("lone");
+        lone->addStep({}, checkpoint(1)).named(step);
+        return lone;
+    };
+    QCOMPARE(planned(*named(4), *run), QStringLiteral("4="));
+    QCOMPARE(planned(*run, *named(8)), QStringLiteral("8="));
+    QVERIFY(has(planSteps(*named(5), *run, {}).refusal, "B has no step 5; it has 4 8 12"));
+    QCOMPARE(planned(*named(4), *named(8)), QStringLiteral("?="));
+    QVERIFY(has(planSteps(*file, *run, range(4, 8)).refusal, "needs two series"));
     run->addStep(16, checkpoint(16), false); // an interrupted save
     QCOMPARE(planned(*file, *run), QStringLiteral("12="));
     // Several checkpoints and no numbers: nothing to align them by, and no crash.
@@ -222,7 +233,11 @@ void TestRuns::chosenSteps()
     QCOMPARE(planned(*a, *b, only(8, 8)), QStringLiteral("8="));
     QVERIFY(has(planSteps(*a, *b, only(12, 12)).refusal, "B has no step 12; it has 4 8"));
     QVERIFY(has(planSteps(*a, *b, only(5, 4)).refusal, "A has no step 5"));
-    QVERIFY(has(planSteps(*single(checkpoint(1)), *b, only(4, 4)).refusal, "it has none"));
+    // A lone file is what was meant; the number is the series'.
+    QCOMPARE(planned(*single(checkpoint(1)), *b, only(4, 4)), QStringLiteral("4="));
+    QVERIFY(has(planSteps(*single(checkpoint(1)), *b, only(5, 5)).refusal, "B has no step 5"));
+    QVERIFY(has(planSteps(*single(checkpoint(1)), *single(checkpoint(1)), only(4, 4)).refusal,
+                "neither side is a series"));
 
     // A's 8 is not B's 4, and is B's 8.
     QVERIFY(compare(a, b, only(8, 4)).verdict.outcome == Outcome::Different);

@@ -133,6 +133,12 @@ public:
         m_sources.push_back(std::move(source));
         return *this;
     }
+    /// What the last step's own name says.
+    MemoryRun &named(Step step)
+    {
+        m_steps.back().namedStep = step;
+        return *this;
+    }
     MemoryRun &addMetric(MetricSeries series)
     {
         m_metrics.push_back(std::move(series));

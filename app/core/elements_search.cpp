@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/elements_search.h"
+
+#include "app/core/elements_document.h"
+
+#include <algorithm>
+
+namespace forkpoint {
+
+namespace {
+
+FoundElements failed(Error error, Outcome outcome)
+{
+    FoundElements found;
+    found.error = std::move(error);
+    found.outcome = outcome;
+    return found;
+}
+
+/// What a tensor that cannot be set side by side means.
+Outcome outcomeOf(const TensorRef &a, const TensorRef &b, const Error &error)
+{
+    if (error.code == ErrorCode::Limit) // more rows were asked for than can be shown
+        return Outcome::NotCompared;
+    const bool alike = a.dtype == b.dtype && a.shape == b.shape;
+    return alike || !a.layoutKnown || !b.layoutKnown ? Outcome::Undecided : Outcome::Different;
+}
+
+FoundElements readStep(const Run &a, const Run &b, const PlannedStep &step,
+                       const ElementsRequest &request,
+                       const std::function<void(const Progress &)> &progress)
+{
+    auto sourceA = a.open(*step.a, {});
+    if (!sourceA)
+        return failed(std::move(sourceA).error(), Outcome::NotCompared);
+    auto sourceB = b.open(*step.b, {});
+    if (!sourceB)
+        return failed(std::move(sourceB).error(), Outcome::NotCompared);
+    const bool complete = (*sourceA)->catalog().complete && (*sourceB)->catalog().complete;
+    auto pair = findPair(*sourceA, *sourceB, request.pairing, request.tensor);
+    if (!pair) {
+        const bool oneSided = pair.error().code == ErrorCode::Mismatch;
+        return failed(std::move(pair).error(),
+                      !oneSided      ? Outcome::NotCompared
+                          : complete ? Outcome::Different
+                                     : Outcome::Undecided);
+    }
+    FoundElements found;
+    found.pair = *pair;
+    found.stepA = a.steps()[*step.a].step;
+    found.stepB = b.steps()[*step.b].step;
+    const TensorRef &tensorA = pair->tensorA(), &tensorB = pair->tensorB();
+    for (const TensorRef *tensor : {&tensorA, &tensorB}) {
+        if (tensor->unreadable)
+            return failed(*tensor->unreadable, outcomeOf(tensorA, tensorB, *tensor->unreadable));
+    }
+    auto page = readElements(*pair, request.query, {}, progress);
+    if (!page) {
+        const Outcome outcome = outcomeOf(tensorA, tensorB, page.error());
+        return failed(std::move(page).error(), outcome);
+    }
+    for (const auto &source : {*sourceA, *sourceB}) {
+        if (Status status = source->unchanged(); !status)
+            return failed(std::move(status).error(), Outcome::Undecided);
+    }
+    found.page = std::move(*page);
+    found.outcome = found.page->differentElements > 0 ? Outcome::Different : Outcome::Identical;
+    return found;
+}
+
+} // namespace
+
+FoundElements findElements(const Run &a, const Run &b, const ElementsRequest &request,
+                           const std::function<void(const Progress &)> &progress)
+{
+    const StepPlan plan = planSteps(a, b, request.steps);
+    if (!plan.refusal.empty())
+        return failed({ErrorCode::Usage, {}, {}, plan.refusal}, Outcome::NotCompared);
+    FoundElements last;
+    std::optional<Error> trouble;
+    for (const PlannedStep &step : plan.steps) {
+        if (!step.a || !step.b)
+            continue;
+        FoundElements found = readStep(a, b, step, request, progress);
+        if (found.outcome == Outcome::Different)
+            return found;
+        if (found.error && !trouble)
+            trouble = found.error;
+        if (found.page || !last.page)
+            last = std::move(found);
+    }
+    // Equal where it could be read is not equal everywhere.
+    if (trouble && last.page) {
+        last.outcome = Outcome::Undecided;
+        last.error = std::move(trouble);
+    }
+    return last;
+}
+
+} // namespace forkpoint
