@@ -58,6 +58,29 @@ void addPairing(const CheckpointComparison &comparison, const Pairing &pairing,
     findings.push_back(std::move(joined));
 }
 
+/// NaN or infinity in one side's tensor where the other side's has none.
+void addNotFinite(const CheckpointComparison &comparison, std::vector<Finding> &findings)
+{
+    for (const bool onA : {true, false}) {
+        Finding finding{"not-finite", Certainty::Is, Severity::Warning, {}, {}};
+        for (const TensorRow &row : comparison.tensors) {
+            if (!row.stats)
+                continue;
+            const Index inA = row.stats->nanA + row.stats->infA;
+            const Index inB = row.stats->nanB + row.stats->infB;
+            if ((onA ? inA : inB) > 0 && (onA ? inB : inA) == 0)
+                finding.where.push_back(row.name);
+        }
+        if (finding.where.empty())
+            continue;
+        finding.text = "NaN or infinity in " + std::string(onA ? "A" : "B") + " where "
+            + (onA ? "B" : "A") + " has none, in "
+            + counted(finding.where.size(), "tensor", "tensors") + ", first "
+            + finding.where.front();
+        findings.push_back(std::move(finding));
+    }
+}
+
 /// A tensor on one side only may still be there under another name: a tied head stored twice.
 void addStoredTwice(const CheckpointComparison &comparison, std::vector<Finding> &findings)
 {
@@ -146,6 +169,7 @@ std::vector<Finding> comparisonFindings(const CheckpointComparison &comparison,
     std::vector<Finding> findings;
     addRecipe(comparison, findings);
     addPairing(comparison, pairing, findings);
+    addNotFinite(comparison, findings);
     addStoredTwice(comparison, findings);
     addRounded(comparison, a, b, findings);
     for (const auto &[side, source] : {std::pair{"A", &a}, std::pair{"B", &b}}) {

@@ -67,6 +67,25 @@ std::string stepsLine(const std::vector<StepMark> &steps)
     return text + "\n";
 }
 
+/// What no maximum shows: pairs that are not both finite, and those of equal value.
+std::string outsideArithmetic(const DiffStats &stats)
+{
+    std::string text;
+    const auto sides = [&](std::string_view name, Index a, Index b) {
+        if (a > 0 || b > 0)
+            text += ", " + std::string(name) + " " + grouped(a) + " in A, " + grouped(b) + " in B";
+    };
+    const auto add = [&](Index count, std::string_view what) {
+        if (count > 0)
+            text += ", " + grouped(count) + " " + std::string(what);
+    };
+    sides("NaN", stats.nanA, stats.nanB);
+    sides("Inf", stats.infA, stats.infB);
+    add(stats.nanPayloadOnly, "by NaN payload alone");
+    add(stats.signedZeroOnly, "by the sign of zero alone");
+    return text;
+}
+
 std::string tensorLine(const TensorRow &row)
 {
     std::string text = "  " + printable(row.name) + "  ";
@@ -83,6 +102,9 @@ std::string tensorLine(const TensorRow &row)
                                       : significant(stats.maxAbs, 4));
     if (row.dtypeA.isFloating() && stats.maxUlpIndex != NoIndex)
         text += ", max ULP " + grouped(stats.maxUlp);
+    text += outsideArithmetic(stats);
+    if (!row.reason.empty())
+        text += "; " + printable(row.reason);
     return text + "\n";
 }
 

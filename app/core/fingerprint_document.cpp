@@ -107,7 +107,7 @@ private:
                 TensorFingerprint{content, tensorDigest(m_backend, tensors[i], content)};
             all.emplace_back(tensors[i].name, *m_document.fingerprints.back());
         }
-        if (all.size() == tensors.size())
+        if (all.size() == tensors.size() && m_source.catalog().complete)
             m_document.checkpoint = checkpointFingerprint(m_backend, std::move(all));
     }
 

@@ -17,7 +17,8 @@ struct FingerprintDocument
     std::optional<ChosenCheckpoint> chosen;
     std::vector<std::optional<TensorFingerprint>> fingerprints; ///< parallel to the tensors
     std::vector<TensorDigests> digests;                         ///< parallel, or empty
-    std::optional<CheckpointFingerprint> checkpoint; ///< only when every tensor could be read
+    std::optional<CheckpointFingerprint>
+        checkpoint; ///< only when every tensor is listed and was read
     Diagnostics diagnostics;
 
     bool allRead() const { return checkpoint.has_value(); }

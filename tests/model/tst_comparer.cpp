@@ -140,6 +140,7 @@ private slots:
     void oneSided();
     void shapesAndTypes();
     void widened();
+    void notFinite();
     void unreadable();
     void ambiguousNames();
     void stateOfUnlikeRanks();
@@ -349,6 +350,25 @@ void TestComparer::widened()
                     swapped ? "A equals B rounded to bfloat16, ties to even"
                             : "B equals A rounded to bfloat16, ties to even"));
     }
+}
+
+void TestComparer::notFinite()
+{
+    const float nan = std::nanf(""), inf = std::numeric_limits<float>::infinity();
+    const auto idsOf = [](const CheckpointComparison &comparison) {
+        std::vector<std::string> found;
+        for (const Finding &finding : comparison.findings) {
+            if (finding.id == "not-finite")
+                found.push_back(finding.text);
+        }
+        return found;
+    };
+    const auto found = idsOf(compare(floats({1, 2}), floats({1, nan})));
+    QCOMPARE(found.size(), std::size_t(1));
+    QVERIFY(has(found[0], "in B where A has none") && has(found[0], "first w"));
+    QVERIFY(has(idsOf(compare(floats({inf, 2}), floats({1, 3}))).at(0), "in A where B has none"));
+    QVERIFY(idsOf(compare(floats({nan, 2}), floats({1, nan}))).empty()); // both have some
+    QVERIFY(idsOf(compare(floats({nan, 2}), floats({nan, 2}))).empty());
 }
 
 void TestComparer::unreadable()
