@@ -11,6 +11,9 @@ namespace forkpoint {
 
 namespace {
 
+/// Characters of all paths together, besides twice the document.
+constexpr std::uint64_t PathText = 256u << 20;
+
 Value scalarOf(const JsonValue &json)
 {
     switch (json.kind()) {
@@ -49,9 +52,11 @@ std::optional<Value> foldedNumbers(const std::vector<JsonValue> &items)
 class ValueCollector
 {
 public:
-    ValueCollector(KeyPath prefix, std::string file)
+    /// `size` of the document: a long key stands in the path of everything below it.
+    ValueCollector(KeyPath prefix, std::string file, std::uint64_t size)
         : m_path(std::move(prefix)),
-          m_file(std::move(file))
+          m_file(std::move(file)),
+          m_textLeft(PathText + 2 * size)
     {
     }
 
@@ -105,16 +110,22 @@ private:
 
     Status add(Value value)
     {
-        if (values.size() == limits::TreeItems) {
-            return Error{ErrorCode::Limit, m_file, "'" + escapeInvalidUtf8(m_path.toString()) + "'",
-                         "holds more values than may be listed"};
+        std::uint64_t text = 0;
+        for (const Key &key : m_path.keys)
+            text += key.text.size();
+        if (values.size() == limits::TreeItems || text > m_textLeft) {
+            const std::string place = escapeInvalidUtf8(m_path.toString()).substr(0, 200);
+            return Error{ErrorCode::Limit, m_file, "'" + place + "'",
+                         "holds more values or longer paths than may be listed"};
         }
+        m_textLeft -= text;
         values.push_back({m_path, {}, StateClass::Unknown, std::move(value), m_file});
         return {};
     }
 
     KeyPath m_path;
     std::string m_file;
+    std::uint64_t m_textLeft;
     std::vector<Container> m_open;
 };
 
@@ -126,7 +137,7 @@ Status addJsonValues(const ByteSource &source, const KeyPath &prefix, Checkpoint
     auto document = JsonDocument::parse(asText(bytes));
     if (!document.ok())
         return std::move(document).error().inFile(source.name());
-    ValueCollector collector(prefix, source.name());
+    ValueCollector collector(prefix, source.name(), source.size());
     FP_CHECK(collector.collect(document->root()));
     for (ValueRef &value : collector.values)
         builder.addValue(std::move(value));

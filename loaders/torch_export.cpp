@@ -15,6 +15,9 @@ namespace {
 
 using nlohmann::json;
 
+/// Characters of a model's name: it stands in the path of each of its weights.
+constexpr std::size_t ModelName = 1000;
+
 /// ScalarType of the schema; its own numbering, not that of c10.
 std::string_view dtypeOf(std::int64_t code)
 {
@@ -164,7 +167,11 @@ void listFolder(TorchRecords &records, const std::string &folder, const std::str
         TreeContext below = context;
         if (model != "model")
             below.prefix = context.prefix.child(Key::of(model));
-        const Status status = listConfig(records, folder, config, below);
+        const Status status = model.size() <= ModelName
+            ? listConfig(records, folder, config, below)
+            : Status(Error{ErrorCode::Limit, context.file,
+                           "record '" + escapeInvalidUtf8(model.substr(0, 80)) + "'",
+                           "a model of too long a name"});
         if (status.ok())
             continue;
         context.builder.addDiagnostic(status.error(), Severity::Error);

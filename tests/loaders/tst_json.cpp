@@ -69,6 +69,19 @@ private slots:
         QCOMPARE(valuesOf("9223372036854775807").size(), std::size_t(66));
     }
 
+    void longKeysAboveManyValuesAreRefused()
+    {
+        // 64 KiB of a key in 20 000 paths: 1.3 GB.
+        const QByteArray text = "{\"" + QByteArray(65536, 'k') + "\": ["
+            + QByteArray("null,").repeated(20'000) + "null]}";
+        CheckpointBuilder builder;
+        const Status status = addJsonValues(*test::memory(text), {}, builder);
+        QVERIFY(!status.ok());
+        QVERIFY(status.error().code == ErrorCode::Limit);
+        QVERIFY(status.error().place.size() < 1000);
+        QVERIFY(builder.catalog().values.empty());
+    }
+
     void refuses_data()
     {
         QTest::addColumn<QByteArray>("text");
