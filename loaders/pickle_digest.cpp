@@ -12,6 +12,8 @@ namespace {
 
 /// Characters that are digested in place; longer ones once, however often they are referred to.
 constexpr std::size_t SmallText = 64;
+/// Arguments that are digested in place, so that a call of protocol 0 may have them elsewhere.
+constexpr std::size_t FewArguments = 8;
 
 std::string number(std::uint64_t value)
 {
@@ -97,78 +99,94 @@ const PickleDigests::Digest &PickleDigests::ofLarge(NodeId node)
     return m_known.emplace(node, digest).first->second;
 }
 
+std::optional<NodeId> PickleDigests::holderOf(NodeId node) const
+{
+    const auto members = pickledMembers(m_graph, node);
+    if (!members)
+        return std::nullopt;
+    if (members->empty())
+        return NoNode;
+    return m_graph.is(node, PickleKind::Set) ? node : m_graph.arguments(node)[0];
+}
+
 void PickleDigests::openObject(NodeId node, Frame &frame) const
 {
     const PickleObject &object = *m_graph.object(node);
     const PickleAdditions &more = m_graph.more(object);
-    const std::span<const NodeId> arguments = m_graph.arguments(node);
-    if (const auto members = pickledMembers(m_graph, node)) {
-        frame.unordered = true;
-        frame.parts.assign(members->begin(), members->end());
-        frame.digest.update(
-            asBytes(m_graph.known(node) == KnownGlobal::Set ? std::string_view("s") : "z"));
-        return;
-    }
+    const PlainCall call = plainCall(m_graph, node);
     const auto add = [&](std::span<const NodeId> nodes) {
         frame.parts.insert(frame.parts.end(), nodes.begin(), nodes.end());
     };
-    const PlainCall call = plainCall(m_graph, node);
     frame.parts.push_back(call.callee);
-    add(call.arguments);
+    if (call.arguments.size() <= FewArguments)
+        add(call.arguments);
+    else // many objects may share them
+        frame.parts.push_back(object.arguments);
     if (object.keywords != NoNode)
         frame.parts.push_back(object.keywords);
     add(more.items);
     add(more.dictItems);
     add(more.states);
-    std::string head = "o" + number(call.arguments.size()) + number(object.keywords != NoNode)
+    const std::string head = "o" + number(call.arguments.size()) + number(object.keywords != NoNode)
         + number(more.items.size()) + number(more.dictItems.size()) + number(more.states.size());
     frame.digest.update(asBytes(head));
 }
 
-PickleDigests::Frame PickleDigests::opened(NodeId node) const
+void PickleDigests::openContainer(NodeId node, Frame &frame) const
 {
-    Frame frame;
-    frame.node = node;
     const PickleKind kind = m_graph.kind(node);
-    if (kind == PickleKind::Object) {
-        openObject(node, frame);
-        return frame;
-    }
     if (kind == PickleKind::PersistentId)
         frame.parts.push_back(m_graph[node].ref);
     const std::span<const NodeId> items = m_graph.items(node);
     frame.parts.insert(frame.parts.end(), items.begin(), items.end());
-    frame.unordered = kind == PickleKind::Set;
     const char tag = kind == PickleKind::List ? 'l'
         : kind == PickleKind::Tuple           ? 't'
         : kind == PickleKind::Dict            ? 'd'
-        : kind == PickleKind::PersistentId    ? 'p'
-        : m_graph[node].flag                  ? 's'
-                                              : 'z';
+                                              : 'p';
     // Members of a set are counted when those that occur twice are gone.
-    const std::string head = tag + (frame.unordered ? "" : number(frame.parts.size()));
-    frame.digest.update(asBytes(head));
-    return frame;
+    if (!frame.unordered)
+        frame.digest.update(asBytes(tag + number(frame.parts.size())));
+}
+
+void PickleDigests::open(NodeId node)
+{
+    Frame frame;
+    const auto holder = holderOf(node);
+    frame.node = holder.value_or(node);
+    frame.unordered = holder.has_value();
+    if (m_graph.is(frame.node, PickleKind::Object))
+        openObject(frame.node, frame);
+    else
+        openContainer(frame.node, frame);
+    m_frames.push_back(std::move(frame));
+    m_open.emplace(m_frames.back().node, m_frames.size());
 }
 
 bool PickleDigests::add(Frame &frame, NodeId part)
 {
     std::string text;
-    if (isSmall(part)) {
-        text = ofSmall(part);
-    } else if (const auto open = m_open.find(part); open != m_open.end()) {
-        const std::size_t met = m_numbers.try_emplace(part, m_numbers.size()).first->second;
-        text = 'k' + number(m_frames.size() - open->second) + number(met);
+    const auto holder = holderOf(part);
+    if (holder)
+        text = m_graph.is(part, PickleKind::Set)      ? (m_graph[part].flag ? "s" : "z")
+            : m_graph.known(part) == KnownGlobal::Set ? "s"
+                                                      : "z";
+    const NodeId node = holder.value_or(part);
+    if (isSmall(node)) { // an empty set has no holder: "N"
+        text += ofSmall(node);
+    } else if (const auto open = m_open.find(node); open != m_open.end()) {
+        const std::size_t met = m_numbers.try_emplace(node, m_numbers.size()).first->second;
+        text += 'k' + number(m_frames.size() - open->second) + number(met);
     } else {
-        const PickleKind kind = m_graph.kind(part);
+        const PickleKind kind = m_graph.kind(node);
         const bool isLarge = kind == PickleKind::Text || kind == PickleKind::Bytes
             || kind == PickleKind::BigInt || kind == PickleKind::Global
-            || (kind == PickleKind::Object && pickledData(m_graph, part));
-        const auto known = m_known.find(part);
-        if (!isLarge && known == m_known.end())
+            || (kind == PickleKind::Object && pickledData(m_graph, node));
+        const auto &map = holder ? m_members : m_known;
+        const auto known = map.find(node);
+        if (!isLarge && known == map.end())
             return false;
-        const Digest &digest = isLarge ? ofLarge(part) : known->second;
-        text = 'h' + std::string(digest.data(), digest.size());
+        const Digest &digest = isLarge ? ofLarge(node) : known->second;
+        text += 'h' + std::string(digest.data(), digest.size());
     }
     if (frame.unordered)
         frame.members.push_back(std::move(text));
@@ -194,15 +212,11 @@ PickleDigests::Digest PickleDigests::finished(Frame &frame) const
 
 void PickleDigests::compute(NodeId root)
 {
-    const auto open = [&](NodeId node) {
-        m_frames.push_back(opened(node));
-        m_open.emplace(node, m_frames.size());
-    };
     open(root);
     while (!m_frames.empty()) {
         Frame &frame = m_frames.back();
         if (frame.next == frame.parts.size()) {
-            m_known.insert_or_assign(frame.node, finished(frame));
+            (frame.unordered ? m_members : m_known).insert_or_assign(frame.node, finished(frame));
             m_open.erase(frame.node);
             m_frames.pop_back();
         } else if (const NodeId part = frame.parts[frame.next]; add(frame, part)) {

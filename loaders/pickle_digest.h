@@ -5,6 +5,7 @@
 #include "loaders/running_digest.h"
 
 #include <array>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -40,17 +41,21 @@ private:
         RunningDigest digest{"sha256"};
     };
 
+    /// What has the members of a set: the set, or the list that a call makes one of.
+    std::optional<NodeId> holderOf(NodeId node) const;
+    void open(NodeId node);
     void compute(NodeId node);
     bool add(Frame &frame, NodeId part); ///< false: the part has to be digested before
     bool isSmall(NodeId node) const;
     std::string ofSmall(NodeId node) const;
     const Digest &ofLarge(NodeId node); ///< names, bytes, long text and numbers
-    Frame opened(NodeId node) const;
+    void openContainer(NodeId node, Frame &frame) const;
     void openObject(NodeId node, Frame &frame) const;
     Digest finished(Frame &frame) const;
 
     const PickleGraph &m_graph;
     std::unordered_map<NodeId, Digest> m_known;
+    std::unordered_map<NodeId, Digest> m_members;      ///< of sets, by what holds the members
     std::unordered_map<NodeId, Digest> m_contents;     ///< of bytes, by the node that has them
     std::unordered_map<NodeId, std::size_t> m_open;    ///< depth
     std::unordered_map<NodeId, std::size_t> m_numbers; ///< of what was referred to while open

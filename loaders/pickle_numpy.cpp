@@ -16,8 +16,10 @@ namespace {
 
 /// Nesting of structured types; numpy's own are one or two levels deep.
 constexpr int TypeDepth = 8;
-/// Fields of a structured type.
+/// Fields of a structured type and of those in it, together.
 constexpr std::size_t TypeFields = 1000;
+/// Items of a shape: more than any rank that is read, and no list of millions.
+constexpr std::size_t ShapeItems = 1000;
 /// Bytes of one element: DType counts bits in 32 bits.
 constexpr std::uint64_t ItemBytes = 1u << 28;
 
@@ -26,19 +28,22 @@ Error bad(std::string text)
     return {ErrorCode::Malformed, {}, "numpy array", std::move(text)};
 }
 
-Result<NumpyType> readType(const PickleGraph &graph, NodeId node, int depth);
+/// `left`: fields that may still be read.
+Result<NumpyType> readType(const PickleGraph &graph, NodeId node, int depth, std::size_t &left);
 
 /// "[('a', '<i4'), ('b', '<f8', (2,))]" from the names and fields of a dtype's state.
-Result<std::string> spellFields(const PickleGraph &graph, NodeId names, NodeId fields, int depth)
+Result<std::string> spellFields(const PickleGraph &graph, NodeId names, NodeId fields, int depth,
+                                std::size_t &left)
 {
     std::string text = "[";
-    if (graph.items(names).size() > TypeFields)
+    if (graph.items(names).size() > left || graph.items(fields).size() > 4 * TypeFields)
         return Error{ErrorCode::Limit, {}, "numpy array", "too many fields"};
+    left -= graph.items(names).size();
     for (const NodeId name : graph.items(names)) {
         const std::span<const NodeId> field = graph.items(graph.find(fields, graph.text(name)));
         if (field.empty())
             return bad("a field without a type");
-        FP_TRY(const NumpyType type, readType(graph, field[0], depth + 1));
+        FP_TRY(const NumpyType type, readType(graph, field[0], depth + 1, left));
         text +=
             (text.size() > 1 ? ", (" : "(") + printPickle(graph, name, limits::PrintedText).text;
         text += type.spelling.front() == '[' || type.spelling.front() == '('
@@ -57,15 +62,16 @@ Result<std::uint64_t> statedWidth(const PickleGraph &graph, std::span<const Node
     return std::uint64_t(*width);
 }
 
-Result<NumpyType> compoundType(const PickleGraph &graph, std::span<const NodeId> state, int depth)
+Result<NumpyType> compoundType(const PickleGraph &graph, std::span<const NodeId> state, int depth,
+                               std::size_t &left)
 {
     NumpyType type;
     FP_TRY(type.itemBytes, statedWidth(graph, state));
     if (graph.is(state[3], PickleKind::Tuple)) {
-        FP_TRY(type.spelling, spellFields(graph, state[3], state[4], depth));
+        FP_TRY(type.spelling, spellFields(graph, state[3], state[4], depth, left));
     } else {
         const std::span<const NodeId> subarray = graph.items(state[2]);
-        FP_TRY(const NumpyType base, readType(graph, subarray[0], depth + 1));
+        FP_TRY(const NumpyType base, readType(graph, subarray[0], depth + 1, left));
         type.spelling = "('" + base.spelling + "', "
             + printPickle(graph, subarray[1], limits::PrintedText).text + ")";
     }
@@ -104,7 +110,7 @@ std::string spellingOf(const PickleGraph &graph, std::string_view code,
     return spelling;
 }
 
-Result<NumpyType> readType(const PickleGraph &graph, NodeId node, int depth)
+Result<NumpyType> readType(const PickleGraph &graph, NodeId node, int depth, std::size_t &left)
 {
     const std::span<const NodeId> arguments = graph.arguments(node);
     if (depth > TypeDepth || graph.known(node) != KnownGlobal::NumpyDType || arguments.empty())
@@ -121,7 +127,7 @@ Result<NumpyType> readType(const PickleGraph &graph, NodeId node, int depth)
     const bool isCompound = state.size() > 4
         && (graph.is(state[3], PickleKind::Tuple) || graph.items(state[2]).size() == 2);
     if (isCompound)
-        return compoundType(graph, state, depth);
+        return compoundType(graph, state, depth, left);
     const std::string spelling = spellingOf(graph, code, state);
     auto description = numpyDescription(std::string_view(spelling));
     if (!description.ok())
@@ -238,6 +244,8 @@ std::optional<Shape> pickledShape(const PickleGraph &graph, NodeId node)
         node = graph.arguments(node)[0];
     if (!graph.is(node, PickleKind::Tuple) && !graph.is(node, PickleKind::List))
         return std::nullopt;
+    if (graph.items(node).size() > ShapeItems)
+        return std::nullopt;
     Shape shape;
     for (const NodeId item : graph.items(node)) {
         const auto size = pickledInteger(graph, item);
@@ -261,7 +269,8 @@ std::vector<std::int64_t> fortranStrides(const Shape &shape)
 
 Result<NumpyType> pickledNumpyType(const PickleGraph &graph, NodeId node)
 {
-    return readType(graph, node, 0);
+    std::size_t left = TypeFields;
+    return readType(graph, node, 0, left);
 }
 
 Result<NumpyArray> pickledNumpyArray(const PickleGraph &graph, NodeId node)

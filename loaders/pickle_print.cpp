@@ -171,20 +171,20 @@ private:
     /// Sorted by their texts: the order of a set differs from run to run.
     void printSet(NodeId node, std::span<const NodeId> given, int depth)
     {
-        std::vector<NodeId> members(given.begin(), given.end());
-        std::sort(members.begin(), members.end());
-        members.erase(std::unique(members.begin(), members.end()), members.end());
         const bool isMutable = m_graph.is(node, PickleKind::Set)
             ? m_graph[node].flag
             : m_graph.known(node) == KnownGlobal::Set;
-        if (members.empty()) {
+        if (given.empty()) {
             m_out += isMutable ? "set()" : "frozenset()";
             return;
         }
         m_out += isMutable ? "{" : "frozenset({";
-        if (members.size() > m_nodes) {
-            shorten(std::to_string(members.size()) + " members");
+        if (given.size() > m_nodes) {
+            shorten(std::to_string(given.size()) + " members");
         } else {
+            std::vector<NodeId> members(given.begin(), given.end());
+            std::sort(members.begin(), members.end());
+            members.erase(std::unique(members.begin(), members.end()), members.end());
             std::vector<std::string> texts;
             for (const NodeId member : members) {
                 Printer printer(m_graph, std::max(MemberCap, m_cap / members.size()),

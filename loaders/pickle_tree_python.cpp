@@ -17,6 +17,8 @@ using K = KnownGlobal;
 
 /// Wrappers around one item (Parameter of a tensor of a device copy ...).
 constexpr int Wrappers = 16;
+/// Characters of a key that are not worth a place in a table of nodes.
+constexpr std::size_t LongKey = 64;
 /// Nodes of arguments that are printed as one text rather than listed.
 constexpr int PlainNodes = 48;
 
@@ -66,7 +68,13 @@ void PickleWalker::expandPairs(std::span<const NodeId> pairs, PickleChildren &ch
 {
     // A repeated key keeps its place and takes the last value, as in Python.
     std::unordered_map<std::string, std::size_t> places;
+    std::unordered_map<NodeId, std::size_t> placesOfLong; // many pairs may refer to one long key
     for (std::size_t i = 0; i + 1 < pairs.size() && children.size() < room(); i += 2) {
+        const auto again = placesOfLong.find(pairs[i]);
+        if (again != placesOfLong.end()) {
+            children.named()[again->second].node = pairs[i + 1];
+            continue;
+        }
         Key key = pickledKey(m_graph, pairs[i], m_digests);
         if (key.kind == Key::Kind::Other && m_storages && !m_graph.persistentIds.empty())
             m_owed.push_back(pairs[i]);
@@ -74,6 +82,8 @@ void PickleWalker::expandPairs(std::span<const NodeId> pairs, PickleChildren &ch
             + (key.kind == Key::Kind::Integer && key.text.empty() ? std::to_string(key.number)
                                                                   : key.text);
         const auto [place, isNew] = places.emplace(name, children.named().size());
+        if (name.size() > LongKey || key.kind == Key::Kind::Other)
+            placesOfLong.emplace(pairs[i], place->second);
         if (isNew)
             children.push_back({std::move(key), pairs[i + 1], false});
         else
@@ -114,11 +124,7 @@ void PickleWalker::expandObject(NodeId node, PickleChildren &children, int wrapp
 void PickleWalker::addStates(std::span<const NodeId> states, PickleChildren &children,
                              bool bookkeeping)
 {
-    std::vector<NodeId> pairs;
-    const auto addPairs = [&](NodeId dict) {
-        const std::span<const NodeId> items = m_graph.items(dict);
-        pairs.insert(pairs.end(), items.begin(), items.end());
-    };
+    std::vector<NodeId> dicts;
     PickleChildren members;
     for (const NodeId state : states) {
         const std::span<const NodeId> parts = m_graph.items(state);
@@ -127,14 +133,24 @@ void PickleWalker::addStates(std::span<const NodeId> states, PickleChildren &chi
         };
         const bool withSlots = m_graph.is(state, PickleKind::Tuple) && parts.size() == 2
             && isDictOrNone(parts[0]) && m_graph.is(parts[1], PickleKind::Dict);
-        if (withSlots) {
-            addPairs(parts[0]);
-            addPairs(parts[1]);
-        } else if (m_graph.is(state, PickleKind::Dict)) {
-            addPairs(state);
-        } else if (state != NoNode && !m_graph.is(state, PickleKind::None)) {
+        if (withSlots)
+            dicts.insert(dicts.end(), parts.begin(), parts.end());
+        else if (m_graph.is(state, PickleKind::Dict))
+            dicts.push_back(state);
+        else if (state != NoNode && !m_graph.is(state, PickleKind::None) && members.size() < room())
             members.push_back({Key::of("state"), state, false});
-        }
+    }
+    // Of a dictionary that is applied several times, the last time counts.
+    std::unordered_set<NodeId> later;
+    std::vector<NodeId> effective;
+    for (std::size_t i = dicts.size(); i-- > 0;) {
+        if (later.insert(dicts[i]).second)
+            effective.push_back(dicts[i]);
+    }
+    std::vector<NodeId> pairs;
+    for (std::size_t i = effective.size(); i-- > 0;) {
+        const std::span<const NodeId> items = m_graph.items(effective[i]);
+        pairs.insert(pairs.end(), items.begin(), items.end());
     }
     expandPairs(pairs, members);
     for (PickleChild &member : members.named()) {
@@ -149,6 +165,8 @@ bool PickleWalker::expandDict(NodeId node, PickleChildren &children)
     const PickleAdditions &more = m_graph.more(*m_graph.object(node));
     std::vector<NodeId> pairs;
     NodeId factory = NoNode;
+    if (m_graph.arguments(node).size() > 2)
+        return false;
     for (const NodeId argument : m_graph.arguments(node)) {
         const std::span<const NodeId> items = m_graph.items(argument);
         if (m_graph.is(argument, PickleKind::Dict)) {

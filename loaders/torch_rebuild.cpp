@@ -16,6 +16,8 @@ namespace {
 std::optional<std::vector<std::int64_t>> stridesOf(const PickleGraph &graph, NodeId node)
 {
     std::vector<std::int64_t> strides;
+    if (graph.items(node).size() > limits::Rank)
+        return std::nullopt;
     for (const NodeId item : graph.items(node)) {
         const auto stride = pickledInteger(graph, item);
         if (!stride || *stride < 0)

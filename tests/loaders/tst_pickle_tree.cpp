@@ -222,6 +222,31 @@ private slots:
             members += "J" + little(quint64(i), 4);
         QTest::newRow("sets") << "\x80\x04](" + members.mid(2) + "\x90q\x01"
                 + QByteArray("h\x01").repeated(5'000) + "e.";
+        // One list that many calls make a set of, a long key of many pairs, a state of many BUILDs.
+        QByteArray list = "(" + members.mid(4);
+        QTest::newRow("calls of a set") << "\x80\x02(" + list + "lq\x01"
+                + "c__builtin__\nfrozenset\nq\x02" + QByteArray("h\x02h\x01\x85R").repeated(6'000)
+                + "l.";
+        QTest::newRow("keys with a set") << "\x80\x02" + list + "lq\x01"
+                + "c__builtin__\nfrozenset\nq\x02" + "h\x02h\x01\x85Rq\x03" + "0}(" +
+                [] {
+                    QByteArray pairs;
+                    for (int i = 0; i < 6'000; ++i)
+                        pairs += "h\x03M" + little(quint64(i), 2) + "\x86N";
+                    return pairs;
+                }()
+                + "u.";
+        QByteArray states = "\x80\x02(c__main__\nK\n)\x81}(";
+        for (int i = 0; i < 6'000; ++i)
+            states += "J" + little(quint64(i), 4) + "N";
+        QTest::newRow("states") << states + "uq\x01" + "b"
+                + QByteArray("h\x01"
+                             "b")
+                      .repeated(200'000)
+                + "l.";
+        QTest::newRow("long keys") << "\x80\x02(" + text(QByteArray(65536, 'k')) + "q\x01" + "0}("
+                + QByteArray("h\x01N").repeated(500'000) + "u" + QByteArray("N").repeated(5'000)
+                + "l.";
         const QByteArray number = "\x8b" + little(500, 4) + QByteArray(500, '\x11') + "q\x01";
         QTest::newRow("numbers") << "\x80\x02](" + number + QByteArray("h\x01").repeated(50'000)
                 + "e.";
@@ -253,6 +278,26 @@ private slots:
         QCOMPARE(loaded.catalog().tensors.size(), std::size_t(500));
         QCOMPARE(loaded.catalog().files.size(), std::size_t(1));
         QCOMPARE(loaded.digest(499), sha256(asBytes(std::string(1 << 20, 'x'))));
+    }
+
+    void fieldsOfFieldsAreBounded()
+    {
+        // Six levels of 100 fields, all of the type of the level below: 10^12 of them.
+        QByteArray type = "cnumpy\ndtype\nq\x01" + text("u1") + "\x89\x88\x87Rq\x02";
+        for (int level = 0; level < 6; ++level) {
+            QByteArray names, fields;
+            for (int i = 0; i < 100; ++i) {
+                const QByteArray name = text("f" + QByteArray::number(i));
+                names += name;
+                fields += name + "h\x02K" + char(i) + "\x86";
+            }
+            type += "0h\x01" + text("V100") + "\x89\x88\x87R(K\x03" + text("|") + "N(" + names
+                + "t}(" + fields + "uKdK\x01K\x10tbq\x02";
+        }
+        const Loaded loaded = open("\x80\x02" + type + ".");
+        QVERIFY(loaded.status.ok());
+        QCOMPARE(loaded.catalog().values.size(), std::size_t(1));
+        QVERIFY(loaded.catalog().values[0].value.toDisplay().size() < 10'000);
     }
 
     void elementsWithoutBytesAreRefused()
