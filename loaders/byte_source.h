@@ -26,6 +26,12 @@ public:
     /// Fills all of `out` from `offset`, or says why not. A read past size() is Truncated; a file
     /// that is now shorter than it was is Changed.
     virtual Status read(std::uint64_t offset, MutableByteView out) const = 0;
+    /// That range will be read soon; where fetching ahead helps, it begins now.
+    virtual void willRead(std::uint64_t offset, std::uint64_t size) const
+    {
+        static_cast<void>(offset);
+        static_cast<void>(size);
+    }
     /// Whether the bytes may still be those that were there at opening (device, inode, size, mtime).
     virtual Status unchanged() const { return {}; }
 
@@ -71,6 +77,10 @@ public:
     const std::string &name() const override { return m_name; }
     std::uint64_t size() const override { return m_size; }
     Status read(std::uint64_t offset, MutableByteView out) const override;
+    void willRead(std::uint64_t offset, std::uint64_t size) const override
+    {
+        m_base->willRead(m_offset + offset, size);
+    }
     Status unchanged() const override { return m_base->unchanged(); }
 
 private:

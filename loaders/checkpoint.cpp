@@ -64,6 +64,18 @@ Status Checkpoint::read(TensorIndex tensor, std::uint64_t firstByte, MutableByte
     return readExtents(ref, m_files, firstByte, out);
 }
 
+void Checkpoint::willRead(TensorIndex tensor, std::uint64_t firstByte, std::uint64_t size) const
+{
+    if (tensor >= m_catalog.tensors.size() || m_catalog.tensors[tensor].unreadable)
+        return;
+    const TensorRef &ref = m_catalog.tensors[tensor];
+    if (!isContiguous(ref)) // reads through strides visit their range many times
+        return;
+    const Extent &extent = ref.extents.front();
+    const std::uint64_t skipped = extent.firstElement * ref.dtype.positionBits() / 8;
+    m_files[extent.file]->willRead(extent.offset + skipped + firstByte, size);
+}
+
 Status Checkpoint::unchanged() const
 {
     for (const auto &file : m_files)

@@ -17,6 +17,7 @@ class Checkpoint final : public TensorSource
 public:
     const Catalog &catalog() const override { return m_catalog; }
     Status read(TensorIndex tensor, std::uint64_t firstByte, MutableByteView out) const override;
+    void willRead(TensorIndex tensor, std::uint64_t firstByte, std::uint64_t size) const override;
     Status unchanged() const override;
 
 private:

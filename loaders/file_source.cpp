@@ -141,6 +141,12 @@ Status FileSource::read(std::uint64_t offset, MutableByteView out) const
     return status;
 }
 
+void FileSource::willRead(std::uint64_t offset, std::uint64_t size) const
+{
+    if (const auto file = descriptor(); file.ok())
+        fetchAhead(**file, offset, size);
+}
+
 Status FileSource::unchanged() const
 {
     FP_TRY(const Handle file, descriptor());

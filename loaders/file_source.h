@@ -29,6 +29,7 @@ public:
     const std::string &name() const override { return m_name; }
     std::uint64_t size() const override { return m_identity.size; }
     Status read(std::uint64_t offset, MutableByteView out) const override;
+    void willRead(std::uint64_t offset, std::uint64_t size) const override;
     Status unchanged() const override;
 
 private:

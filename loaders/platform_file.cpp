@@ -193,6 +193,11 @@ Status readAt(const Descriptor &file, std::uint64_t offset, MutableByteView out,
     return {};
 }
 
+void fetchAhead(const Descriptor &file, std::uint64_t offset, std::uint64_t size)
+{
+    static_cast<void>(::posix_fadvise(file.get(), off_t(offset), off_t(size), POSIX_FADV_WILLNEED));
+}
+
 std::size_t openFilesGranted()
 {
     rlimit limit = {};

@@ -57,6 +57,9 @@ Result<FileIdentity> identify(const Descriptor &file, const std::string &display
 Status readAt(const Descriptor &file, std::uint64_t offset, MutableByteView out,
               const std::string &displayName);
 
+/// Lets the system fetch a range into its cache ahead of readAt().
+void fetchAhead(const Descriptor &file, std::uint64_t offset, std::uint64_t size);
+
 /// Files that this process may keep open at once: half of what the system grants it.
 std::size_t openFilesGranted();
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <memory>
 
 namespace forkpoint {
 
@@ -255,7 +256,7 @@ TensorRow tensorRowOf(const JsonFields &fields, bool &histograms)
     if (fields.has("different_elements")
         && (row.status != ItemStatus::Identical || fields.has("finite_pairs")
             || fields.has("histogram")))
-        row.stats = statsOf(fields, row);
+        row.stats = std::make_shared<const DiffStats>(statsOf(fields, row));
     histograms |= fields.has("histogram");
     row.fingerprintA = fingerprintOf(fields, "fingerprint_a");
     row.fingerprintB = fingerprintOf(fields, "fingerprint_b");

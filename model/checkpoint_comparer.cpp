@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/checkpoint_comparer.h"
 
+#include "model/compare_rows.h"
 #include "model/comparison_findings.h"
 #include "model/comparison_verdict.h"
 #include "model/content_join.h"
-#include "model/element.h"
-#include "model/pair_reading.h"
+#include "model/row_reading.h"
 #include "model/value_comparison.h"
 
 #include <algorithm>
-#include <set>
 
 namespace forkpoint {
 
@@ -18,69 +17,41 @@ namespace {
 /// Reading of one batch; a batch is what an interactive request may have to wait for.
 constexpr std::uint64_t BatchBytes = 64u << 20;
 constexpr std::size_t BatchTasks = 4096;
-/// One piece of work of a thread: a multiple of the leaf.
-constexpr std::uint64_t TaskBytes = 8u << 20;
+/// One piece of work of a thread, where only leaves are wanted: a multiple of the leaf.
+constexpr std::uint64_t TaskBytes = 4u << 20;
 
 enum class Phase { Reading, Measuring, Finished };
 
-/// What reading has found out about one row so far.
-struct RowReading
-{
-    std::unique_ptr<FingerprintTree> treeA, treeB;
-    bool differs = false;
-    bool failed = false;
-};
-
+/// One piece of work of a thread.
 struct ReadTask
 {
+    enum class Kind { Leaves, Unit };
+
     std::size_t row = 0;
+    Kind kind = Kind::Leaves;
     bool sideA = false, sideB = false;
-    ByteRange range;
+    std::uint64_t first = 0, size = 0; ///< bytes of leaves, elements of a unit
+    std::uint64_t bytes = 0;           ///< of both sides
 };
 
+/// A unit that was equal before its row was known to differ, or one of a row that had to be read
+/// whole before.
 struct MeasureTask
 {
     std::size_t row = 0;
+    std::size_t unit = 0;
     Index first = 0, count = 0;
+    bool equal = false; ///< A stands for both sides
+    std::uint64_t bytes = 0;
 };
 
-/// How the two dtypes of a row are compared, or that they are not.
-std::optional<MeasuredAs> commonType(const DType &a, const DType &b)
+MeasureWhen measuringOf(const CompareOptions &options)
 {
-    if (a == b)
-        return MeasuredAs{a, false, false};
-    if (a.packing != b.packing)
-        return std::nullopt; // equal shapes, but not as many elements
-    // A file that does not name its type takes the other side's, bit for bit.
-    if (a.bits == b.bits) {
-        if (a.kind == ElementKind::Opaque && a.name.starts_with("void"))
-            return MeasuredAs{b, false, false};
-        if (b.kind == ElementKind::Opaque && b.name.starts_with("void"))
-            return MeasuredAs{a, false, false};
-    }
-    if (embedsExactly(a, b))
-        return MeasuredAs{b, true, false};
-    if (embedsExactly(b, a))
-        return MeasuredAs{a, false, true};
-    return std::nullopt;
-}
-
-/// The rank that a tensor belongs to; nothing where it is of the whole run.
-const OwnerCoordinate *rankOf(const Catalog &catalog, TensorIndex index)
-{
-    const OwnerIndex owner = catalog.tensors[index].owner;
-    return owner < catalog.owners.size() ? &catalog.owners[owner] : nullptr;
-}
-
-/// The ranks that have tensors of their own.
-std::set<std::vector<std::pair<std::string, std::int64_t>>> ranksOf(const Catalog &catalog)
-{
-    std::set<std::vector<std::pair<std::string, std::int64_t>>> ranks;
-    for (TensorIndex i = 0; i < catalog.tensors.size(); ++i) {
-        if (const OwnerCoordinate *rank = rankOf(catalog, i))
-            ranks.insert(rank->axes);
-    }
-    return ranks;
+    if (options.tolerance.asked())
+        return MeasureWhen::IfDifferent;
+    return options.verdictOnly || !options.measure ? MeasureWhen::Never
+        : options.full                             ? MeasureWhen::Always
+                                                   : MeasureWhen::IfDifferent;
 }
 
 } // namespace
@@ -91,15 +62,17 @@ struct CheckpointComparer::State
     CompareOptions options;
     const ComputeBackend &backend;
     Executor &executor;
+    MeasureWhen measuring;
 
     CheckpointComparison result;
     Pairing pairing;
-    bool unlikeRanks = false; ///< rank-local tensors do not come from the same ranks on both sides
     std::vector<std::optional<MeasuredAs>> measuredAs; ///< per row; nothing: no common type
     std::vector<RowReading> readings;
+    std::vector<std::size_t> tasksLeft; ///< of reading, per row
     std::vector<ReadTask> readTasks;
     std::vector<MeasureTask> measureTasks;
     std::size_t nextTask = 0;
+    std::size_t nextMeasure = 0;
     bool changed = false; ///< a file did, while it was read
     Phase phase = Phase::Reading;
     Progress progress;
@@ -111,25 +84,31 @@ struct CheckpointComparer::State
           b(std::move(sourceB)),
           options(std::move(compareOptions)),
           backend(computeBackend),
-          executor(workExecutor)
+          executor(workExecutor),
+          measuring(measuringOf(options))
     {
     }
 
     void prepare();
-    TensorRow rowOf(const TensorPair &pair) const;
-    bool ownedByRank(const TensorRow &row) const;
-    std::string unreadableReason(const TensorRow &row) const;
-    void classify(TensorRow &row, std::optional<MeasuredAs> &as) const;
     void planReading();
-    void planSide(std::size_t row, bool sideA, bool sideB, std::uint64_t bytes);
-    void planMeasuring();
+    void planRow(std::size_t row);
+    void planUnits(std::size_t row);
+    void planLeaves(std::size_t row, bool sideA, bool sideB, std::uint64_t bytes);
 
-    bool readBatch(std::stop_token stop);
-    void takeReading(const ReadTask &task, LeafReading reading);
-    void fail(TensorRow &row, const Error &error, bool differs);
-    void finishReading();
+    bool endsEarly(std::size_t row) const;
+    void readBatch(std::stop_token stop);
+    UnitReading runTask(const ReadTask &task, std::stop_token stop) const;
+    void announce(const ReadTask &task) const;
+    void takeReading(const ReadTask &task, UnitReading reading);
+    void planMissing(std::size_t row);
+    void planMeasuringOf(std::size_t row);
+    void fail(std::size_t row, const Error &error);
+    void endTask(std::size_t row);
     void decideRow(std::size_t row);
+    void finishReading();
+    void planMeasuring();
     bool measureBatch(std::stop_token stop);
+    void takeMeasured(const MeasureTask &task, Result<DiffStats> stats);
     void finish();
 
     PairOfTensors tensorsOf(const TensorRow &row, bool sideA = true, bool sideB = true) const;
@@ -149,97 +128,12 @@ PairOfTensors CheckpointComparer::State::tensorsOf(const TensorRow &row, bool si
 
 // --- step 1: pair, and decide what needs no bytes
 
-TensorRow CheckpointComparer::State::rowOf(const TensorPair &pair) const
-{
-    TensorRow row;
-    row.name = pair.name;
-    row.a = pair.a;
-    row.b = pair.b;
-    row.stateClass = pair.stateClass;
-    row.pairedBy = pair.by;
-    row.pairedReason = pair.reason;
-    row.ambiguous = pair.ambiguous;
-    const auto describe = [&](const TensorRef &tensor, std::string &name, DType &dtype,
-                              Shape &shape, bool &layoutKnown) {
-        name = tensor.name;
-        dtype = tensor.dtype;
-        shape = tensor.shape;
-        layoutKnown = tensor.layoutKnown;
-        row.elements = std::max(row.elements, tensor.elements);
-        row.bytes += tensor.bytes;
-        row.order = tensor.fileOrder;
-        row.executionOrder = tensor.executionOrder;
-    };
-    if (pair.b)
-        describe(b->catalog().tensors[*pair.b], row.nameB, row.dtypeB, row.shapeB,
-                 row.layoutKnownB);
-    if (pair.a)
-        describe(a->catalog().tensors[*pair.a], row.nameA, row.dtypeA, row.shapeA,
-                 row.layoutKnownA);
-    return row;
-}
-
-/// Of a pair: why its bytes cannot be had, or empty.
-std::string CheckpointComparer::State::unreadableReason(const TensorRow &row) const
-{
-    if (const auto &error = a->catalog().tensors[*row.a].unreadable)
-        return "A: " + error->message();
-    if (const auto &error = b->catalog().tensors[*row.b].unreadable)
-        return "B: " + error->message();
-    return {};
-}
-
-void CheckpointComparer::State::classify(TensorRow &row, std::optional<MeasuredAs> &as) const
-{
-    if (unlikeRanks && ownedByRank(row)) {
-        row.status = ItemStatus::NotCompared;
-        row.notComparable = true;
-        row.reason = "the state of one rank, and the two sides were written by unlike ranks";
-        return;
-    }
-    if (!row.a || !row.b) {
-        row.status = row.a ? ItemStatus::OnlyInA : ItemStatus::OnlyInB;
-        return;
-    }
-    if (!row.layoutKnownA || !row.layoutKnownB) {
-        row.reason = unreadableReason(row);
-        return;
-    }
-    if (row.shapeA != row.shapeB) {
-        row.status = ItemStatus::Different;
-        row.reason = "shape " + row.shapeA.toString() + " against " + row.shapeB.toString();
-        return;
-    }
-    as = commonType(row.dtypeA, row.dtypeB);
-    if (!as) {
-        row.status = ItemStatus::Different;
-        row.reason = "dtype " + row.dtypeA.name + " against " + row.dtypeB.name;
-        return;
-    }
-    if (row.dtypeA != row.dtypeB)
-        row.comparedAs = as->dtype.name;
-    row.reason = unreadableReason(row);
-    if (!row.reason.empty()) {
-        as.reset();
-        return;
-    }
-    row.reason = "not read yet";
-}
-
-bool CheckpointComparer::State::ownedByRank(const TensorRow &row) const
-{
-    return (row.a && rankOf(a->catalog(), *row.a)) || (row.b && rankOf(b->catalog(), *row.b));
-}
-
 void CheckpointComparer::State::prepare()
 {
-    unlikeRanks = ranksOf(a->catalog()) != ranksOf(b->catalog());
     pairing = pairCatalogs(a->catalog(), b->catalog(), options.pairing);
-    for (const TensorPair &pair : pairing.tensors) {
-        result.tensors.push_back(rowOf(pair));
-        measuredAs.emplace_back();
-        classify(result.tensors.back(), measuredAs.back());
-    }
+    PreparedRows prepared = prepareRows(pairing, a->catalog(), b->catalog());
+    result.tensors = std::move(prepared.rows);
+    measuredAs = std::move(prepared.measuredAs);
     result.values = compareValues(a->catalog(), b->catalog(), pairing.values, options.strictValues,
                                   options.tolerance);
     planReading();
@@ -249,48 +143,78 @@ void CheckpointComparer::State::prepare()
 
 // --- step 2: read both sides once
 
-void CheckpointComparer::State::planSide(std::size_t row, bool sideA, bool sideB,
-                                         std::uint64_t bytes)
+/// The largest first, so that no thread is left with one at the end.
+void CheckpointComparer::State::planReading()
 {
-    // An empty tensor still has one (empty) range, so that it is decided like any other.
+    readings.resize(result.tensors.size());
+    tasksLeft.resize(result.tensors.size());
+    std::vector<std::size_t> order(result.tensors.size());
+    for (std::size_t i = 0; i < order.size(); ++i)
+        order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
+        return result.tensors[left].bytes > result.tensors[right].bytes;
+    });
+    for (const std::size_t row : order) {
+        const std::size_t before = readTasks.size();
+        planRow(row);
+        tasksLeft[row] = readTasks.size() - before;
+        progress.itemsDone += tasksLeft[row] == 0;
+    }
+}
+
+void CheckpointComparer::State::planRow(std::size_t index)
+{
+    const TensorRow &row = result.tensors[index];
+    const PairOfTensors pair = tensorsOf(row);
+    if (measuredAs[index]) {
+        if (measuredAs[index]->dtype.kind == ElementKind::Opaque)
+            planLeaves(index, true, true, pair.a->ref().bytes);
+        else
+            planUnits(index);
+    } else if (row.a.has_value() != row.b.has_value() && !options.pairing.strict) {
+        // Unpaired: read for a join by content, unless it cannot be read.
+        const TensorRef &tensor = pair.a ? pair.a->ref() : pair.b->ref();
+        if (!tensor.unreadable)
+            planLeaves(index, row.a.has_value(), row.b.has_value(), tensor.bytes);
+    }
+}
+
+void CheckpointComparer::State::planUnits(std::size_t index)
+{
+    const TensorRow &row = result.tensors[index];
+    const Index unit = unitLength(*measuredAs[index]);
+    // An empty tensor still has one (empty) unit, so that it is decided like any other.
+    Index first = 0;
+    do {
+        const Index count = std::min(unit, row.elements - first);
+        const std::uint64_t bytes = (count * (row.dtypeA.bits + row.dtypeB.bits) + 7) / 8;
+        readTasks.push_back({index, ReadTask::Kind::Unit, true, true, first, count, bytes});
+        progress.bytesTotal += bytes;
+        first += count;
+    } while (first < row.elements);
+}
+
+void CheckpointComparer::State::planLeaves(std::size_t row, bool sideA, bool sideB,
+                                           std::uint64_t bytes)
+{
     std::uint64_t first = 0;
     do {
         const std::uint64_t size = std::min(TaskBytes, bytes - first);
-        readTasks.push_back({row, sideA, sideB, {first, size}});
-        progress.bytesTotal += size * (std::uint64_t(sideA) + std::uint64_t(sideB));
+        const std::uint64_t both = size * (std::uint64_t(sideA) + std::uint64_t(sideB));
+        readTasks.push_back({row, ReadTask::Kind::Leaves, sideA, sideB, first, size, both});
+        progress.bytesTotal += both;
         first += size;
     } while (first < bytes);
 }
 
-void CheckpointComparer::State::planReading()
-{
-    readings.resize(result.tensors.size());
-    for (std::size_t i = 0; i < result.tensors.size(); ++i) {
-        const TensorRow &row = result.tensors[i];
-        readings[i].treeA = std::make_unique<FingerprintTree>(backend);
-        readings[i].treeB = std::make_unique<FingerprintTree>(backend);
-        const PairOfTensors pair = tensorsOf(row);
-        if (measuredAs[i]) {
-            const std::uint64_t bytesA = pair.a->ref().bytes, bytesB = pair.b->ref().bytes;
-            if (bytesA == bytesB) {
-                planSide(i, true, true, bytesA);
-            } else {
-                planSide(i, true, false, bytesA);
-                planSide(i, false, true, bytesB);
-            }
-        } else if (row.a.has_value() != row.b.has_value() && !options.pairing.strict) {
-            // Unpaired: read for a join by content, unless it cannot be read.
-            const TensorRef &tensor = pair.a ? pair.a->ref() : pair.b->ref();
-            if (!tensor.unreadable)
-                planSide(i, row.a.has_value(), row.b.has_value(), tensor.bytes);
-        }
-    }
-}
-
 /// A difference that was seen stays one, whatever cannot be read after it.
-void CheckpointComparer::State::fail(TensorRow &row, const Error &error, bool differs)
+void CheckpointComparer::State::fail(std::size_t index, const Error &error)
 {
+    TensorRow &row = result.tensors[index];
+    const bool differs = readings[index].differs() || row.status == ItemStatus::Different;
+    readings[index].fail();
     result.diagnostics.push_back(toDiagnostic(error, Severity::Error));
+    row.stats.reset();
     if (!row.a || !row.b)
         return;
     row.status = differs ? ItemStatus::Different : ItemStatus::NotCompared;
@@ -298,30 +222,48 @@ void CheckpointComparer::State::fail(TensorRow &row, const Error &error, bool di
     row.reason = (differs ? "differs; not read to the end: " : "") + error.message();
 }
 
-void CheckpointComparer::State::takeReading(const ReadTask &task, LeafReading reading)
+/// Only the verdict counts, and of this row it is known.
+bool CheckpointComparer::State::endsEarly(std::size_t row) const
 {
-    RowReading &state = readings[task.row];
-    TensorRow &row = result.tensors[task.row];
-    state.differs |= reading.differs;
-    if (state.failed)
-        return;
-    if (reading.errorA || reading.errorB) {
-        state.failed = true;
-        const bool onA = reading.errorA.has_value();
-        const std::string &name = onA ? row.nameA : row.nameB;
-        fail(row,
-             (onA ? std::move(*reading.errorA) : std::move(*reading.errorB))
-                 .atPlace("tensor '" + name + "' of " + (onA ? "A" : "B")),
-             state.differs);
-        return;
-    }
-    for (const Digest128 &leaf : reading.leavesA)
-        state.treeA->push(leaf);
-    for (const Digest128 &leaf : reading.leavesB)
-        state.treeB->push(leaf);
+    return options.verdictOnly && !options.tolerance.asked() && readings[row].differs();
 }
 
-bool CheckpointComparer::State::readBatch(std::stop_token stop)
+/// Tells the storage what is read next, so that it can begin.
+void CheckpointComparer::State::announce(const ReadTask &task) const
+{
+    constexpr std::uint64_t Worthwhile = 1u << 20;
+    if (task.bytes < Worthwhile)
+        return;
+    const PairOfTensors pair = tensorsOf(result.tensors[task.row], task.sideA, task.sideB);
+    for (const std::optional<SourcedTensor> &side : {pair.a, pair.b}) {
+        if (!side)
+            continue;
+        const bool unit = task.kind == ReadTask::Kind::Unit;
+        const std::uint64_t bits = unit ? side->ref().dtype.bits : 8;
+        side->source->willRead(side->index, task.first * bits / 8, (task.size * bits + 7) / 8);
+    }
+}
+
+UnitReading CheckpointComparer::State::runTask(const ReadTask &task, std::stop_token stop) const
+{
+    const TensorRow &row = result.tensors[task.row];
+    const PairOfTensors pair = tensorsOf(row, task.sideA, task.sideB);
+    if (task.kind == ReadTask::Kind::Leaves)
+        return {readLeaves(pair, {task.first, task.size}, backend, options.fingerprints, stop),
+                std::nullopt};
+    UnitRequest request;
+    request.first = task.first;
+    request.count = task.size;
+    request.digests = options.fingerprints;
+    request.measuring = measuring;
+    if (measuring == MeasureWhen::IfDifferent && (options.full || readings[task.row].differs()))
+        request.measuring = MeasureWhen::Always;
+    request.firstDifferenceEnds = options.verdictOnly && !options.tolerance.asked();
+    request.diff = {options.tolerance, options.magnitudes || options.full};
+    return readUnit(pair, *measuredAs[task.row], request, backend, stop);
+}
+
+void CheckpointComparer::State::readBatch(std::stop_token stop)
 {
     const std::size_t begin = nextTask;
     const std::uint64_t doneBefore = progress.bytesDone;
@@ -329,68 +271,88 @@ bool CheckpointComparer::State::readBatch(std::stop_token stop)
     std::uint64_t bytes = 0;
     while (nextTask < readTasks.size() && bytes < BatchBytes && batch.size() < BatchTasks) {
         const ReadTask &task = readTasks[nextTask++];
-        const RowReading &state = readings[task.row];
-        const std::uint64_t size =
-            task.range.size * (std::uint64_t(task.sideA) + std::uint64_t(task.sideB));
-        progress.bytesDone += size;
-        if (state.failed)
-            continue;
-        if (options.verdictOnly && state.differs) {
-            result.tensors[task.row].stoppedEarly = true;
-            continue;
-        }
+        progress.bytesDone += task.bytes;
         batch.push_back(task);
-        bytes += size;
+        bytes += readings[task.row].failed() || endsEarly(task.row) ? 0 : task.bytes;
     }
-    if (batch.empty())
-        return nextTask < readTasks.size();
-    std::vector<LeafReading> results(batch.size());
+    std::vector<UnitReading> results(batch.size());
+    const std::size_t ahead = executor.threadCount();
     executor.forEach(batch.size(), [&](std::size_t i) {
-        const ReadTask &task = batch[i];
-        results[i] = readLeaves(tensorsOf(result.tensors[task.row], task.sideA, task.sideB),
-                                task.range, backend, options.fingerprints, stop);
+        if (begin + i + ahead < readTasks.size())
+            announce(readTasks[begin + i + ahead]);
+        if (!readings[batch[i].row].failed() && !endsEarly(batch[i].row))
+            results[i] = runTask(batch[i], stop);
     });
     if (stop.stop_requested()) { // half a batch is dropped, and done again if the caller goes on
         nextTask = begin;
         progress.bytesDone = doneBefore;
-        return true;
+        return;
     }
     for (std::size_t i = 0; i < batch.size(); ++i)
         takeReading(batch[i], std::move(results[i]));
-    // Rows whose last range was read are decided at once, so that results appear on the way.
-    for (const ReadTask &task : batch) {
-        if (nextTask >= readTasks.size() || readTasks[nextTask].row > task.row)
-            decideRow(task.row);
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+        if (i == 0 || batch[i].row != batch[i - 1].row)
+            planMissing(batch[i].row);
     }
     progress.item = result.tensors[batch.back().row].name;
-    progress.itemsDone = batch.back().row + 1;
-    return true;
+}
+
+void CheckpointComparer::State::takeReading(const ReadTask &task, UnitReading reading)
+{
+    RowReading &state = readings[task.row];
+    TensorRow &row = result.tensors[task.row];
+    if (state.failed() || row.stoppedEarly) {
+        endTask(task.row);
+        return;
+    }
+    if (reading.errorA || reading.errorB) {
+        state.addDifference(reading.differs);
+        const bool onA = reading.errorA.has_value();
+        const std::string &name = onA ? row.nameA : row.nameB;
+        fail(task.row,
+             (onA ? std::move(*reading.errorA) : std::move(*reading.errorB))
+                 .atPlace("tensor '" + name + "' of " + (onA ? "A" : "B")));
+    } else if (task.kind == ReadTask::Kind::Unit) {
+        state.addUnit(std::move(reading), backend);
+    } else {
+        state.addLeaves(reading, backend);
+    }
+    // Also where it was the last task: the unit may have ended at its first difference.
+    row.stoppedEarly = !state.failed() && endsEarly(task.row);
+    endTask(task.row);
+}
+
+/// Rows whose last piece was read are decided at once, so that results appear on the way.
+void CheckpointComparer::State::endTask(std::size_t row)
+{
+    if (--tasksLeft[row] == 0) {
+        ++progress.itemsDone;
+        decideRow(row);
+    }
 }
 
 void CheckpointComparer::State::decideRow(std::size_t index)
 {
     TensorRow &row = result.tensors[index];
     RowReading &state = readings[index];
-    if (!state.treeA)
-        return; // decided before
-    if (!state.failed && options.fingerprints && !row.stoppedEarly) {
-        const auto print = [&](const TensorSource &source, TensorIndex tensor,
-                               FingerprintTree &tree) {
-            const Digest128 content = tree.finish();
-            return TensorFingerprint{
-                content, tensorDigest(backend, source.catalog().tensors[tensor], content)};
-        };
-        if (row.a)
-            row.fingerprintA = print(*a, *row.a, *state.treeA);
-        if (row.b)
-            row.fingerprintB = print(*b, *row.b, *state.treeB);
+    if (state.failed())
+        return;
+    const auto print = [&](const TensorSource &source, TensorIndex tensor,
+                           const Digest128 &content) {
+        return TensorFingerprint{content,
+                                 tensorDigest(backend, source.catalog().tensors[tensor], content)};
+    };
+    const auto contentA = state.finishA(), contentB = state.finishB();
+    if (options.fingerprints && !row.stoppedEarly) {
+        if (row.a && contentA)
+            row.fingerprintA = print(*a, *row.a, *contentA);
+        if (row.b && contentB)
+            row.fingerprintB = print(*b, *row.b, *contentB);
     }
-    state.treeA.reset();
-    state.treeB.reset();
-    if (state.failed || !measuredAs[index])
+    if (!measuredAs[index])
         return;
     const bool sameType = !measuredAs[index]->widenA && !measuredAs[index]->widenB;
-    row.status = state.differs || !sameType ? ItemStatus::Different : ItemStatus::Identical;
+    row.status = state.differs() || !sameType ? ItemStatus::Different : ItemStatus::Identical;
     row.reason.clear();
     if (row.status == ItemStatus::Identical)
         row.valueEqual = true;
@@ -399,27 +361,16 @@ void CheckpointComparer::State::decideRow(std::size_t index)
     else if (row.dtypeA != row.dtypeB)
         row.reason = std::string(row.dtypeA.name == row.comparedAs ? "B" : "A")
             + "'s file does not name the type; bits compared as " + row.comparedAs;
+    row.stats = state.takeStats();
 }
 
-// --- steps 3 and 4: join by content, then measure
+// --- steps 3 and 4: join by content, then measure what was not measured while it was read
 
 void CheckpointComparer::State::finishReading()
 {
-    for (std::size_t i = 0; i < result.tensors.size(); ++i)
-        if (readings[i].treeA && measuredAs[i])
-            decideRow(i);
     if (!options.pairing.strict) {
         const JoinedRows joined = joinByContent(result.tensors, a->catalog(), b->catalog());
         pairing.anyNameInCommon |= joined.pairs > 0;
-        if (joined.pairs > 0) {
-            // Rows have moved; only rows that still need measuring keep a type.
-            measuredAs.clear();
-            for (const TensorRow &row : result.tensors) {
-                const bool readable = row.a && row.b && row.status != ItemStatus::NotCompared
-                    && row.shapeA == row.shapeB;
-                measuredAs.push_back(readable ? commonType(row.dtypeA, row.dtypeB) : std::nullopt);
-            }
-        }
     }
     for (std::size_t i = 0; i < result.tensors.size(); ++i) {
         TensorRow &row = result.tensors[i];
@@ -427,70 +378,104 @@ void CheckpointComparer::State::finishReading()
             row.reason = row.reason == "not read yet" ? std::string() : row.reason;
     }
     planMeasuring();
-    nextTask = 0;
     phase = Phase::Measuring;
     progress.phase = "measuring differences";
 }
 
 void CheckpointComparer::State::planMeasuring()
 {
-    if ((options.verdictOnly || !options.measure) && !options.tolerance.asked())
+    // Rows may have moved: all readings are done, and hold nothing that is needed again.
+    readings.clear();
+    readings.resize(result.tensors.size());
+    tasksLeft.assign(result.tensors.size(), 0);
+    if (measuring == MeasureWhen::Never)
         return;
     for (std::size_t i = 0; i < result.tensors.size(); ++i) {
         const TensorRow &row = result.tensors[i];
-        if (!measuredAs[i] || row.status == ItemStatus::NotCompared || row.partlyRead)
-            continue;
-        if (row.status == ItemStatus::Identical && !options.full)
-            continue;
-        const Index unit = unitElements(measuredAs[i]->dtype);
-        for (Index first = 0; first < row.elements; first += unit)
-            measureTasks.push_back({i, first, std::min(unit, row.elements - first)});
-        if (row.elements == 0)
-            result.tensors[i].stats.emplace();
-        progress.bytesTotal += row.bytes;
+        const bool wanted = row.status == ItemStatus::Different
+            || (row.status == ItemStatus::Identical && options.full);
+        if (row.a && row.b && wanted && !row.stats && !row.partlyRead && row.shapeA == row.shapeB)
+            planMeasuringOf(i);
     }
 }
 
+/// All of a row that was read without being measured: opaque types, pairs joined by content.
+void CheckpointComparer::State::planMeasuringOf(std::size_t index)
+{
+    TensorRow &row = result.tensors[index];
+    const std::optional<MeasuredAs> as = commonType(row.dtypeA, row.dtypeB);
+    if (!as)
+        return;
+    measuredAs[index] = as;
+    if (row.elements == 0)
+        row.stats = std::make_shared<const DiffStats>();
+    const Index unit = unitElements(as->dtype);
+    std::size_t units = 0;
+    for (Index first = 0; first < row.elements; first += unit, ++units) {
+        const Index count = std::min(unit, row.elements - first);
+        const std::uint64_t bytes = (count * (row.dtypeA.bits + row.dtypeB.bits) + 7) / 8;
+        measureTasks.push_back({index, units, first, count, false, bytes});
+        progress.bytesTotal += bytes;
+    }
+    readings[index].expectUnits(units);
+}
+
+/// The units of a differing row that were equal, and left out, before it was known to differ.
+void CheckpointComparer::State::planMissing(std::size_t index)
+{
+    const RowReading &state = readings[index];
+    if (measuring == MeasureWhen::Never || state.failed() || !state.differs())
+        return;
+    const TensorRow &row = result.tensors[index];
+    for (const std::size_t number : state.unmeasured()) {
+        const Index unit = unitLength(*measuredAs[index]);
+        const Index first = number * unit, count = std::min(unit, row.elements - first);
+        const std::uint64_t bytes = (count * row.dtypeA.bits + 7) / 8;
+        measureTasks.push_back({index, number, first, count, true, bytes});
+        progress.bytesTotal += bytes;
+    }
+}
+
+/// False when there was nothing left to measure.
 bool CheckpointComparer::State::measureBatch(std::stop_token stop)
 {
-    const std::size_t begin = nextTask;
-    std::vector<MeasureTask> batch;
+    std::size_t end = nextMeasure;
     std::uint64_t bytes = 0;
-    while (nextTask < measureTasks.size() && bytes < BatchBytes && batch.size() < BatchTasks) {
-        const MeasureTask &task = measureTasks[nextTask++];
-        const TensorRow &row = result.tensors[task.row];
-        if (row.status == ItemStatus::NotCompared || row.partlyRead)
-            continue;
-        bytes += task.count * (row.dtypeA.bits + row.dtypeB.bits) / 8;
-        batch.push_back(task);
-    }
-    progress.bytesDone += bytes;
+    while (end < measureTasks.size() && bytes < BatchBytes && end - nextMeasure < BatchTasks)
+        bytes += measureTasks[end++].bytes;
+    const std::span batch = std::span(measureTasks).subspan(nextMeasure, end - nextMeasure);
     std::vector<std::optional<Result<DiffStats>>> stats(batch.size());
     executor.forEach(batch.size(), [&](std::size_t i) {
         const MeasureTask &task = batch[i];
-        stats[i] = measure(tensorsOf(result.tensors[task.row]), *measuredAs[task.row], task.first,
-                           task.count, {options.tolerance, options.full}, backend, stop);
+        PairOfTensors pair = tensorsOf(result.tensors[task.row]);
+        if (task.equal)
+            pair.b.reset();
+        stats[i] = measure(pair, *measuredAs[task.row], task.first, task.count,
+                           {options.tolerance, options.magnitudes || options.full}, backend, stop);
     });
-    if (stop.stop_requested()) {
-        nextTask = begin;
-        progress.bytesDone -= bytes;
+    if (stop.stop_requested())
         return true;
+    for (std::size_t i = 0; i < batch.size(); ++i)
+        takeMeasured(batch[i], std::move(*stats[i]));
+    nextMeasure = end;
+    progress.bytesDone += bytes;
+    return nextMeasure < measureTasks.size();
+}
+
+void CheckpointComparer::State::takeMeasured(const MeasureTask &task, Result<DiffStats> stats)
+{
+    TensorRow &row = result.tensors[task.row];
+    RowReading &state = readings[task.row];
+    if (state.failed())
+        return;
+    if (!stats) {
+        fail(task.row, std::move(stats).error());
+        return;
     }
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-        TensorRow &row = result.tensors[batch[i].row];
-        if (row.status == ItemStatus::NotCompared || row.partlyRead)
-            continue;
-        if (!stats[i]->ok()) {
-            row.stats.reset();
-            fail(row, std::move(*stats[i]).error(), row.status == ItemStatus::Different);
-            continue;
-        }
-        if (!row.stats)
-            row.stats.emplace();
-        row.stats->append(stats[i]->value());
-        progress.item = row.name;
-    }
-    return nextTask < measureTasks.size();
+    progress.item = row.name;
+    state.addMeasured(task.unit, std::move(stats).value());
+    if (tasksLeft[task.row] == 0)
+        row.stats = state.takeStats();
 }
 
 // --- step 5: findings and the verdict
@@ -553,7 +538,11 @@ bool CheckpointComparer::advance(std::stop_token stop)
     State &state = *m_state;
     switch (state.phase) {
     case Phase::Reading:
-        if (!state.readBatch(stop))
+        if (state.nextMeasure < state.measureTasks.size())
+            state.measureBatch(stop);
+        else if (state.nextTask < state.readTasks.size())
+            state.readBatch(stop);
+        else
             state.finishReading();
         return true;
     case Phase::Measuring:

@@ -14,9 +14,12 @@ namespace forkpoint {
 /// Compares two opened checkpoints, a batch at a time, so that its owner can look at other requests
 /// between batches. Steps, in order:
 ///  1. pair the catalogues; decide what needs no bytes (one-sided, unlike shapes, unreadable);
-///  2. read both sides of every pair once, leaf by leaf: fingerprints and byte equality;
+///  2. read both sides of every pair, the largest first, in one pass: fingerprints, byte equality,
+///     and the statistics of what differs (of all with options.full). What is equal before a pair's
+///     first difference is read again, from A;
 ///  3. join what is still unpaired on both sides by content;
-///  4. measure: statistics of the pairs that differ (of all with options.full);
+///  4. measure what could not be while it was read: opaque types, and joined pairs with
+///     options.full;
 ///  5. values, findings, verdict.
 /// The result is the same for every batch size and thread count.
 class CheckpointComparer

@@ -7,6 +7,7 @@
 #include "model/verdict.h"
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,10 +42,11 @@ struct TensorRow
 
     std::string comparedAs; ///< the wider type, where the dtypes differ and one embeds
     std::optional<bool> valueEqual;
-    std::optional<DiffStats> stats; ///< when measured: differing pairs, all with full
-    bool withinTolerance = false;   ///< bits differ, and all of them within what was asked
-    bool stoppedEarly = false;      ///< verdict only: known to differ, not read to the end
-    bool partlyRead = false;        ///< known to differ, the rest cannot be read: see reason
+    /// When measured: differing pairs, all with full. Shared, because rows are copied often.
+    std::shared_ptr<const DiffStats> stats;
+    bool withinTolerance = false; ///< bits differ, and all of them within what was asked
+    bool stoppedEarly = false;    ///< verdict only: known to differ, not read to the end
+    bool partlyRead = false;      ///< known to differ, the rest cannot be read: see reason
     std::optional<TensorFingerprint> fingerprintA, fingerprintB;
 };
 
@@ -83,6 +85,7 @@ struct CompareOptions
     bool full = false;         ///< statistics of identical pairs too, histograms in the report
     bool fingerprints = true;  ///< compute both fingerprints on the way
     bool measure = true;       ///< statistics of the pairs that differ
+    bool magnitudes = true;    ///< histograms of |a| and |b| too; always with full
 };
 
 /// Two checkpoints, compared. A result in progress has `finished` false and a verdict that says so.

@@ -4,6 +4,7 @@
 #include "model/element.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace forkpoint {
@@ -70,20 +71,153 @@ ByteRange bytesOf(const DType &dtype, Index first, Index count)
     return {first * dtype.bits / 8, (count * dtype.bits + 7) / 8};
 }
 
-/// Reads elements of one side, widened where the pair is compared as a wider type.
-Status readElementsOf(const SourcedTensor &tensor, const DType &as, bool widen, Index first,
-                      Index count, std::vector<std::byte> &out)
+/// The bytes that are one side of these elements, widened where the pair is compared as a wider
+/// type.
+class SideElements
 {
-    const DType &own = tensor.ref().dtype;
-    const ByteRange range = bytesOf(widen ? own : as, first, count);
-    std::vector<std::byte> raw(std::size_t(range.size));
-    FP_CHECK(tensor.source->read(tensor.index, range.first, raw));
-    if (widen)
-        widenElements(own, as, raw, out);
-    else
-        out = std::move(raw);
-    return {};
+public:
+    SideElements(const SourcedTensor &tensor, const DType &as, bool widen)
+        : m_tensor(tensor),
+          m_as(as),
+          m_own(widen ? tensor.ref().dtype : as),
+          m_widen(widen)
+    {
+    }
+
+    Status read(Index first, Index count)
+    {
+        const ByteRange range = bytesOf(m_own, first, count);
+        m_raw.resize(std::size_t(range.size));
+        FP_CHECK(m_tensor.source->read(m_tensor.index, range.first, m_raw));
+        if (m_widen)
+            widenElements(m_own, m_as, m_raw, m_wide);
+        return {};
+    }
+    ByteView stored() const { return m_raw; }
+    ByteView asMeasured() const { return m_widen ? m_wide : m_raw; }
+
+private:
+    SourcedTensor m_tensor;
+    const DType &m_as;
+    DType m_own;
+    bool m_widen;
+    std::vector<std::byte> m_raw, m_wide;
+};
+
+/// Elements of one buffer: in the second-level cache, and whole leaves of both sides.
+Index pieceLength(const PairOfTensors &pair, const MeasuredAs &as)
+{
+    const bool contiguous = isContiguous(pair.a->ref()) && isContiguous(pair.b->ref());
+    // The statistics of 8-bit types go by pairs of codes, which pay off in longer stretches.
+    const std::uint64_t bytes = !contiguous ? StridedPiece
+        : as.dtype.bits == 8                ? 16 * LeafBytes
+                                            : ContiguousPiece;
+    const Index unit = unitLength(as);
+    const auto wholeLeaves = [&](Index elements) {
+        return elements * pair.a->ref().dtype.bits % (8 * LeafBytes) == 0
+            && elements * pair.b->ref().dtype.bits % (8 * LeafBytes) == 0;
+    };
+    Index piece = std::min(unit, std::bit_floor(bytes * 8 / as.dtype.bits));
+    while (piece < unit && !wholeLeaves(piece))
+        piece *= 2;
+    return piece;
 }
+
+/// One unit in the making.
+class UnitReader
+{
+public:
+    UnitReader(const PairOfTensors &pair, const MeasuredAs &as, const UnitRequest &request,
+               const ComputeBackend &backend)
+        : m_pair(pair),
+          m_as(as),
+          m_request(request),
+          m_backend(backend),
+          m_a(*pair.a, as.dtype, as.widenA),
+          m_b(*pair.b, as.dtype, as.widenB)
+    {
+    }
+
+    UnitReading read(std::stop_token stop)
+    {
+        const Index piece = pieceLength(m_pair, m_as);
+        const Index end = m_request.first + m_request.count;
+        for (Index first = m_request.first; first < end; first += piece) {
+            if (stop.stop_requested())
+                m_result.errorA = cancelled();
+            else
+                readPiece(first, std::min(piece, end - first));
+            if (m_result.errorA || m_result.errorB
+                || (m_result.differs && m_request.firstDifferenceEnds))
+                break;
+        }
+        return std::move(m_result);
+    }
+
+private:
+    void readPiece(Index first, Index count)
+    {
+        if (!load(m_a, first, count, m_result.errorA) || !load(m_b, first, count, m_result.errorB))
+            return;
+        const bool same = !m_as.widenA && !m_as.widenB && sameBytes(m_a.stored(), m_b.stored());
+        if (m_request.digests)
+            addLeaves(same);
+        const bool firstDifference = !same && !m_result.differs;
+        m_result.differs |= !same;
+        const bool wanted = m_request.measuring == MeasureWhen::Always
+            || (m_request.measuring == MeasureWhen::IfDifferent && m_result.differs);
+        if (!wanted)
+            return;
+        if (!m_result.stats) {
+            m_result.stats.emplace();
+            if (firstDifference && first > m_request.first && !measureEqual(first))
+                return;
+        }
+        m_backend.diff(m_as.dtype, m_a.asMeasured(), m_b.asMeasured(), first, count, m_request.diff,
+                       *m_result.stats);
+    }
+
+    static bool load(SideElements &side, Index first, Index count, std::optional<Error> &error)
+    {
+        if (Status status = side.read(first, count); !status)
+            error = std::move(status).error();
+        return !error;
+    }
+
+    void addLeaves(bool same)
+    {
+        const std::size_t before = m_result.leavesA.size();
+        appendLeaves(m_backend, m_a.stored(), m_result.leavesA);
+        if (same)
+            m_result.leavesB.insert(m_result.leavesB.end(),
+                                    m_result.leavesA.begin() + std::ptrdiff_t(before),
+                                    m_result.leavesA.end());
+        else
+            appendLeaves(m_backend, m_b.stored(), m_result.leavesB);
+    }
+
+    /// Measures what was skipped because it is equal: [begin of the unit, end).
+    bool measureEqual(Index end)
+    {
+        const Index piece = pieceLength(m_pair, m_as);
+        SideElements again(*m_pair.a, m_as.dtype, false);
+        for (Index first = m_request.first; first < end; first += piece) {
+            const Index count = std::min(piece, end - first);
+            if (!load(again, first, count, m_result.errorA))
+                return false;
+            m_backend.diff(m_as.dtype, again.stored(), again.stored(), first, count, m_request.diff,
+                           *m_result.stats);
+        }
+        return true;
+    }
+
+    const PairOfTensors &m_pair;
+    const MeasuredAs &m_as;
+    const UnitRequest &m_request;
+    const ComputeBackend &m_backend;
+    SideElements m_a, m_b;
+    UnitReading m_result;
+};
 
 } // namespace
 
@@ -127,21 +261,37 @@ LeafReading readLeaves(const PairOfTensors &pair, ByteRange range, const Compute
     return result;
 }
 
+Index unitLength(const MeasuredAs &as)
+{
+    return std::max<Index>(unitElements(as.dtype) / 2, 1);
+}
+
+UnitReading readUnit(const PairOfTensors &pair, const MeasuredAs &as, const UnitRequest &request,
+                     const ComputeBackend &backend, std::stop_token stop)
+{
+    return UnitReader(pair, as, request, backend).read(std::move(stop));
+}
+
 Result<DiffStats> measure(const PairOfTensors &pair, const MeasuredAs &as, Index first, Index count,
                           const DiffOptions &options, const ComputeBackend &backend,
                           std::stop_token stop)
 {
-    // A power of two of blocks, so that pieces append as aligned subtrees of the sums.
-    const Index piece = std::max<Index>(unitElements(as.dtype) / 16, 1);
+    // A power of two of leaves, so that pieces append as aligned subtrees of the sums.
+    const Index piece = std::max<Index>(unitElements(as.dtype) / 8, 1);
     DiffStats total;
-    std::vector<std::byte> a, b;
+    SideElements a(*pair.a, as.dtype, as.widenA);
+    std::optional<SideElements> b;
+    if (pair.b)
+        b.emplace(*pair.b, as.dtype, as.widenB);
     for (Index done = 0; done < count; done += piece) {
         if (stop.stop_requested())
             return cancelled();
         const Index size = std::min(piece, count - done);
-        FP_CHECK(readElementsOf(*pair.a, as.dtype, as.widenA, first + done, size, a));
-        FP_CHECK(readElementsOf(*pair.b, as.dtype, as.widenB, first + done, size, b));
-        backend.diff(as.dtype, a, b, first + done, size, options, total);
+        FP_CHECK(a.read(first + done, size));
+        if (b)
+            FP_CHECK(b->read(first + done, size));
+        backend.diff(as.dtype, a.asMeasured(), b ? b->asMeasured() : a.asMeasured(), first + done,
+                     size, options, total);
     }
     return total;
 }

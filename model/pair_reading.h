@@ -54,7 +54,39 @@ struct MeasuredAs
     bool widenA = false, widenB = false;
 };
 
-/// Statistics of elements [first, first + count) of a pair; first is a multiple of BlockParts.
+/// Whether a unit is measured while it is read.
+enum class MeasureWhen {
+    Never,
+    IfDifferent, ///< a unit that is equal to its last byte is not
+    Always,
+};
+
+/// Elements [first, first + count) of a pair: `first` is a multiple of unitLength(), and so is
+/// `count`, except at the tensor's end.
+struct UnitRequest
+{
+    Index first = 0, count = 0;
+    bool digests = true;
+    MeasureWhen measuring = MeasureWhen::IfDifferent;
+    bool firstDifferenceEnds = false; ///< nothing of what follows it is read
+    DiffOptions diff;
+};
+
+struct UnitReading : LeafReading
+{
+    std::optional<DiffStats> stats; ///< as `measuring` asked for
+};
+
+/// Elements of one unit of reading: about 4 MiB of the wider side, whole leaves of both sides, a
+/// power of two of blocks. Not for opaque types, whose elements may be of any size.
+Index unitLength(const MeasuredAs &as);
+
+/// Reads a unit of both sides once: byte equality, leaf digests, statistics. Only what is equal
+/// before the first difference of a unit that need not have been measured is read again, from A.
+UnitReading readUnit(const PairOfTensors &pair, const MeasuredAs &as, const UnitRequest &request,
+                     const ComputeBackend &backend, std::stop_token stop);
+
+/// Statistics of elements [first, first + count) of a pair, or of A with itself where B is absent; first is a multiple of BlockParts.
 Result<DiffStats> measure(const PairOfTensors &pair, const MeasuredAs &as, Index first, Index count,
                           const DiffOptions &options, const ComputeBackend &backend,
                           std::stop_token stop);

@@ -23,6 +23,14 @@ public:
     /// constant beside `out`, whatever the layout.
     virtual Status read(TensorIndex tensor, std::uint64_t firstByte, MutableByteView out) const = 0;
 
+    /// Those bytes will be read soon: a storage that can may fetch them ahead. Errors are left to
+    /// read().
+    virtual void willRead(TensorIndex, std::uint64_t firstByte, std::uint64_t size) const
+    {
+        static_cast<void>(firstByte);
+        static_cast<void>(size);
+    }
+
     /// After a pass over the data: whether any file changed since it was opened, by identity,
     /// size or modification time. The first such change is the error.
     virtual Status unchanged() const = 0;

@@ -7,8 +7,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <string_view>
 
 namespace forkpoint {
 
@@ -92,6 +94,11 @@ Result<DTypeOverride> parseOverride(const std::string &text)
     return DTypeOverride{text.substr(0, equals), *dtype};
 }
 
+bool isDrawn(std::string_view report)
+{
+    return report.ends_with(".html") || report.ends_with(".md");
+}
+
 Status checkReports(const std::vector<std::string> &reports)
 {
     for (const std::string &file : reports) {
@@ -164,6 +171,9 @@ Result<Options> finishOptions(RawOptions raw)
     FP_CHECK(finishTolerance(raw, options.compare.tolerance));
     FP_CHECK(finishSteps(raw, options.steps));
     FP_CHECK(checkReports(options.reports));
+    // Only these draw |a| and |b|; counting them costs as much again as all other statistics.
+    options.compare.magnitudes = options.compare.full
+        || std::any_of(options.reports.begin(), options.reports.end(), isDrawn);
     return options;
 }
 

@@ -333,9 +333,7 @@ void SessionContext::refreshFacts()
     const bool same = address == m_facts.address;
     if (same && (m_facts.stats || !row.stats))
         return;
-    std::shared_ptr<const DiffStats> known;
-    if (row.stats)
-        known = std::make_shared<const DiffStats>(*row.stats);
+    const std::shared_ptr<const DiffStats> known = row.stats;
     if (same)
         m_facts.stats = known;
     else

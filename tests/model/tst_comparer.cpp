@@ -5,6 +5,7 @@
 #include "model/report_json.h"
 #include "model/value_comparison.h"
 #include "tests/support/memory_source.h"
+#include "tests/support/stats_bits.h"
 
 #include <QTest>
 
@@ -150,6 +151,8 @@ private slots:
     void contentAcrossNames();
     void verdictOnlyAgrees();
     void everyOrderGivesTheSameBytes();
+    void readsOnce_data();
+    void readsOnce();
     void goesOnAfterAStop();
     void mirrored();
     void findings();
@@ -718,6 +721,51 @@ void TestComparer::everyOrderGivesTheSameBytes()
 }
 
 /// A comparison that was stopped says so, and ends like any other when its owner goes on.
+void TestComparer::readsOnce_data()
+{
+    QTest::addColumn<int>("firstDifference"); // element
+    QTest::addColumn<int>("every");
+    QTest::newRow("everything differs") << 0 << 1;
+    QTest::newRow("from the first unit on") << 5 << 1000;
+    QTest::newRow("inside a unit") << (3 << 20) + 700'000 << 77;
+    QTest::newRow("in the second batch") << (9 << 20) + 5 << 1;
+    QTest::newRow("the last element alone") << (10 << 20) + 12344 << (20 << 20);
+    QTest::newRow("nothing") << (20 << 20) << 1;
+}
+
+/// What differs is measured while it is read, and what was equal before is read again from A only;
+/// the statistics are those of one call over both tensors.
+void TestComparer::readsOnce()
+{
+    QFETCH(int, firstDifference);
+    QFETCH(int, every);
+    constexpr std::size_t Elements = (10 << 20) + 12345; // 80 MiB of both: more than a batch
+    std::vector<float> first(Elements), second;
+    for (std::size_t i = 0; i < Elements; ++i)
+        first[i] = 1.0f + float(i % 8191) * 0.001f;
+    second = first;
+    for (std::size_t i = std::size_t(firstDifference); i < Elements; i += std::size_t(every))
+        second[i] *= 1.5f;
+    const auto a = floats(first), b = floats(second);
+    ThreadsExecutor threads;
+    const CheckpointComparison comparison = compare(a, b, {}, &threads);
+    const TensorRow &row = rowOf(comparison, "w");
+    const std::uint64_t bytes = Elements * sizeof(float);
+    QCOMPARE(b->bytesRead.load(), bytes);
+    const std::size_t equal = std::min(std::size_t(firstDifference), Elements);
+    QVERIFY(a->bytesRead.load() <= bytes + (equal < Elements ? equal * sizeof(float) : 0));
+    QCOMPARE(row.status == ItemStatus::Identical, equal == Elements);
+    QCOMPARE(row.stats == nullptr, equal == Elements);
+    if (!row.stats)
+        return;
+    DiffStats whole;
+    CpuBackend().diff(*dtypeByName("float32"), std::as_bytes(std::span(first)),
+                      std::as_bytes(std::span(second)), 0, Elements, {}, whole);
+    QCOMPARE(statsBits(*row.stats), statsBits(whole));
+    SerialExecutor serial;
+    QCOMPARE(statsBits(*rowOf(compare(a, b, {}, &serial), "w").stats), statsBits(whole));
+}
+
 void TestComparer::goesOnAfterAStop()
 {
     constexpr unsigned Seed = 12;

@@ -331,7 +331,7 @@ void TestRuns::randomSeries()
             QVERIFY2(divergence.step == firstDifferent, where);
             QVERIFY2(comparison.shownStep == firstDifferent, where);
             QVERIFY2(comparison.shown.tensors[0].status == ItemStatus::Different, where);
-            QVERIFY2(comparison.shown.tensors[0].stats.has_value(), where);
+            QVERIFY2(comparison.shown.tensors[0].stats != nullptr, where);
             QVERIFY2(divergence.provenEqualStep == (allEqual ? lastEqual : std::nullopt), where);
             QVERIFY2(divergence.provenEqualBefore == (allEqual && lastEqual), where);
             QCOMPARE(divergence.name, std::string("optimizer.m")); // acts before the weights

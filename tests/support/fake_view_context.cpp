@@ -113,7 +113,7 @@ TensorRow differingRow(const std::string &name, Shape shape, Index different, do
     }
     stats.absDifference.addZeros(row.elements - different);
     stats.ulp.addZeros(row.elements - different);
-    row.stats = stats;
+    row.stats = std::make_shared<const DiffStats>(stats);
     return row;
 }
 

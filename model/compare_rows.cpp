@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/compare_rows.h"
+
+#include "model/element.h"
+
+#include <algorithm>
+#include <set>
+
+namespace forkpoint {
+
+std::optional<MeasuredAs> commonType(const DType &a, const DType &b)
+{
+    if (a == b)
+        return MeasuredAs{a, false, false};
+    if (a.packing != b.packing)
+        return std::nullopt; // equal shapes, but not as many elements
+    // A file that does not name its type takes the other side's, bit for bit.
+    if (a.bits == b.bits) {
+        if (a.kind == ElementKind::Opaque && a.name.starts_with("void"))
+            return MeasuredAs{b, false, false};
+        if (b.kind == ElementKind::Opaque && b.name.starts_with("void"))
+            return MeasuredAs{a, false, false};
+    }
+    if (embedsExactly(a, b))
+        return MeasuredAs{b, true, false};
+    if (embedsExactly(b, a))
+        return MeasuredAs{a, false, true};
+    return std::nullopt;
+}
+
+namespace {
+
+/// The rank that a tensor belongs to; nothing where it is of the whole run.
+const OwnerCoordinate *rankOf(const Catalog &catalog, TensorIndex index)
+{
+    const OwnerIndex owner = catalog.tensors[index].owner;
+    return owner < catalog.owners.size() ? &catalog.owners[owner] : nullptr;
+}
+
+/// The ranks that have tensors of their own.
+std::set<std::vector<std::pair<std::string, std::int64_t>>> ranksOf(const Catalog &catalog)
+{
+    std::set<std::vector<std::pair<std::string, std::int64_t>>> ranks;
+    for (TensorIndex i = 0; i < catalog.tensors.size(); ++i) {
+        if (const OwnerCoordinate *rank = rankOf(catalog, i))
+            ranks.insert(rank->axes);
+    }
+    return ranks;
+}
+
+bool ownedByRank(const TensorRow &row, const Catalog &a, const Catalog &b)
+{
+    return (row.a && rankOf(a, *row.a)) || (row.b && rankOf(b, *row.b));
+}
+
+TensorRow rowOf(const TensorPair &pair, const Catalog &a, const Catalog &b)
+{
+    TensorRow row;
+    row.name = pair.name;
+    row.a = pair.a;
+    row.b = pair.b;
+    row.stateClass = pair.stateClass;
+    row.pairedBy = pair.by;
+    row.pairedReason = pair.reason;
+    row.ambiguous = pair.ambiguous;
+    const auto describe = [&](const TensorRef &tensor, std::string &name, DType &dtype,
+                              Shape &shape, bool &layoutKnown) {
+        name = tensor.name;
+        dtype = tensor.dtype;
+        shape = tensor.shape;
+        layoutKnown = tensor.layoutKnown;
+        row.elements = std::max(row.elements, tensor.elements);
+        row.bytes += tensor.bytes;
+        row.order = tensor.fileOrder;
+        row.executionOrder = tensor.executionOrder;
+    };
+    if (pair.b)
+        describe(b.tensors[*pair.b], row.nameB, row.dtypeB, row.shapeB, row.layoutKnownB);
+    if (pair.a)
+        describe(a.tensors[*pair.a], row.nameA, row.dtypeA, row.shapeA, row.layoutKnownA);
+    return row;
+}
+
+/// Of a pair: why its bytes cannot be had, or empty.
+std::string unreadableReason(const TensorRow &row, const Catalog &a, const Catalog &b)
+{
+    if (const auto &error = a.tensors[*row.a].unreadable)
+        return "A: " + error->message();
+    if (const auto &error = b.tensors[*row.b].unreadable)
+        return "B: " + error->message();
+    return {};
+}
+
+void classify(TensorRow &row, const Catalog &a, const Catalog &b, std::optional<MeasuredAs> &as)
+{
+    if (!row.a || !row.b) {
+        row.status = row.a ? ItemStatus::OnlyInA : ItemStatus::OnlyInB;
+        return;
+    }
+    if (!row.layoutKnownA || !row.layoutKnownB) {
+        row.reason = unreadableReason(row, a, b);
+        return;
+    }
+    if (row.shapeA != row.shapeB) {
+        row.status = ItemStatus::Different;
+        row.reason = "shape " + row.shapeA.toString() + " against " + row.shapeB.toString();
+        return;
+    }
+    as = commonType(row.dtypeA, row.dtypeB);
+    if (!as) {
+        row.status = ItemStatus::Different;
+        row.reason = "dtype " + row.dtypeA.name + " against " + row.dtypeB.name;
+        return;
+    }
+    if (row.dtypeA != row.dtypeB)
+        row.comparedAs = as->dtype.name;
+    row.reason = unreadableReason(row, a, b);
+    if (!row.reason.empty()) {
+        as.reset();
+        return;
+    }
+    row.reason = "not read yet";
+}
+
+} // namespace
+
+PreparedRows prepareRows(const Pairing &pairing, const Catalog &a, const Catalog &b)
+{
+    // Rank-local tensors mean the same only if they come from the same ranks on both sides.
+    const bool unlikeRanks = ranksOf(a) != ranksOf(b);
+    PreparedRows prepared;
+    prepared.rows.reserve(pairing.tensors.size());
+    prepared.measuredAs.reserve(pairing.tensors.size());
+    for (const TensorPair &pair : pairing.tensors) {
+        prepared.rows.push_back(rowOf(pair, a, b));
+        prepared.measuredAs.emplace_back();
+        TensorRow &row = prepared.rows.back();
+        if (unlikeRanks && ownedByRank(row, a, b)) {
+            row.status = ItemStatus::NotCompared;
+            row.notComparable = true;
+            row.reason = "the state of one rank, and the two sides were written by unlike ranks";
+        } else {
+            classify(row, a, b, prepared.measuredAs.back());
+        }
+    }
+    return prepared;
+}
+
+} // namespace forkpoint

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/comparison.h"
+#include "model/pair_reading.h"
+
+#include <optional>
+#include <vector>
+
+namespace forkpoint {
+
+/// How two dtypes are compared, or that they are not.
+std::optional<MeasuredAs> commonType(const DType &a, const DType &b);
+
+/// The rows of a pairing and what needs no bytes: one side only, unlike shapes or types, a side
+/// that the catalogue calls unreadable.
+struct PreparedRows
+{
+    std::vector<TensorRow> rows;
+    std::vector<std::optional<MeasuredAs>> measuredAs; ///< per row; nothing: not to be read
+};
+
+PreparedRows prepareRows(const Pairing &pairing, const Catalog &a, const Catalog &b);
+
+} // namespace forkpoint
