@@ -174,13 +174,14 @@ diffSpecial(const kernels::BlockView &block, const kernels::DiffRecord &before,
 }
 
 template <class Lanes>
-kernels::BlockSums diffBlock(const kernels::BlockView &block, const kernels::DiffRecord &before,
-                             BlockScratch &scratch, kernels::DiffRecord &record)
+kernels::BlockSums diffBlock(const kernels::BlockView &block, const BlockContext &context,
+                             kernels::DiffRecord &record)
 {
+    const kernels::DiffRecord &before = context.before;
     LaneSums sums;
     const std::uint64_t rows = differingRows<Lanes>(block.a, block.b, sums);
     if (!allFinite(sums.squaredA))
-        return diffSpecial<Lanes>(block, before, scratch, record);
+        return diffSpecial<Lanes>(block, before, context.scratch, record);
     record.finitePairs = BlockParts;
     if (rows == 0) {
         if (before.maxAbsIndex == kernels::NoPosition)
@@ -191,8 +192,8 @@ kernels::BlockSums diffBlock(const kernels::BlockView &block, const kernels::Dif
         return {{}, {}, squares, squares, squares};
     }
     PairFacts facts;
-    if (!addFinite<Lanes>(block.a, block.b, rows, scratch, sums, facts))
-        return diffSpecial<Lanes>(block, before, scratch, record);
+    if (!addFinite<Lanes>(block.a, block.b, rows, context.scratch, sums, facts))
+        return diffSpecial<Lanes>(block, before, context.scratch, record);
     takeFacts(facts, record);
     locateDifferences<Lanes>(block, record);
     locateMaxima<Lanes>(block, before, record);
@@ -201,22 +202,25 @@ kernels::BlockSums diffBlock(const kernels::BlockView &block, const kernels::Dif
 
 } // namespace
 
-kernels::BlockSums diffFloat32(const kernels::BlockView &block, const kernels::DiffRecord &before,
-                               BlockScratch &scratch, kernels::DiffRecord &record)
+bool diffFloat32(const kernels::BlockView &block, const BlockContext &context,
+                 kernels::DiffRecord &record, kernels::BlockSums &sums)
 {
-    return diffBlock<Float32Lanes>(block, before, scratch, record);
+    sums = diffBlock<Float32Lanes>(block, context, record);
+    return true;
 }
 
-kernels::BlockSums diffBFloat16(const kernels::BlockView &block, const kernels::DiffRecord &before,
-                                BlockScratch &scratch, kernels::DiffRecord &record)
+bool diffBFloat16(const kernels::BlockView &block, const BlockContext &context,
+                  kernels::DiffRecord &record, kernels::BlockSums &sums)
 {
-    return diffBlock<BFloat16Lanes>(block, before, scratch, record);
+    sums = diffBlock<BFloat16Lanes>(block, context, record);
+    return true;
 }
 
-kernels::BlockSums diffFloat16(const kernels::BlockView &block, const kernels::DiffRecord &before,
-                               BlockScratch &scratch, kernels::DiffRecord &record)
+bool diffFloat16(const kernels::BlockView &block, const BlockContext &context,
+                 kernels::DiffRecord &record, kernels::BlockSums &sums)
 {
-    return diffBlock<Float16Lanes>(block, before, scratch, record);
+    sums = diffBlock<Float16Lanes>(block, context, record);
+    return true;
 }
 
 } // namespace forkpoint::avx2

@@ -9,12 +9,14 @@ namespace forkpoint::avx2 {
 
 kernels::Hash128 hash(const std::uint8_t *data, std::size_t size);
 
-kernels::BlockSums diffFloat32(const kernels::BlockView &block, const kernels::DiffRecord &before,
-                               BlockScratch &scratch, kernels::DiffRecord &record);
-kernels::BlockSums diffBFloat16(const kernels::BlockView &block, const kernels::DiffRecord &before,
-                                BlockScratch &scratch, kernels::DiffRecord &record);
-kernels::BlockSums diffFloat16(const kernels::BlockView &block, const kernels::DiffRecord &before,
-                               BlockScratch &scratch, kernels::DiffRecord &record);
+bool diffFloat64(const kernels::BlockView &block, const BlockContext &context,
+                 kernels::DiffRecord &record, kernels::BlockSums &sums);
+bool diffFloat32(const kernels::BlockView &block, const BlockContext &context,
+                 kernels::DiffRecord &record, kernels::BlockSums &sums);
+bool diffBFloat16(const kernels::BlockView &block, const BlockContext &context,
+                  kernels::DiffRecord &record, kernels::BlockSums &sums);
+bool diffFloat16(const kernels::BlockView &block, const BlockContext &context,
+                 kernels::DiffRecord &record, kernels::BlockSums &sums);
 
 void countPairs(const std::uint8_t *a, const std::uint8_t *b, std::size_t size, std::uint16_t *even,
                 std::uint16_t *odd);

@@ -35,9 +35,13 @@ namespace forkpoint {
 
 const CpuKernels &avx2Kernels()
 {
-    static constexpr CpuKernels Kernels{
-        "AVX2",          avx2::hash, avx2::diffFloat32, avx2::diffBFloat16, avx2::diffFloat16,
-        avx2::countPairs};
+    static constexpr CpuKernels Kernels{"AVX2",
+                                        avx2::hash,
+                                        avx2::diffFloat64,
+                                        avx2::diffFloat32,
+                                        avx2::diffBFloat16,
+                                        avx2::diffFloat16,
+                                        avx2::countPairs};
     return Kernels;
 }
 

@@ -63,13 +63,15 @@ void countMagnitudes(const Policy &policy, const kernels::BlockView &view, DiffU
 }
 
 /// What a kernel says of a full block, and what it leaves to the definition: tolerances, elements
-/// of several parts, magnitudes.
+/// of several parts, magnitudes. False: nothing was done.
 template <class Policy>
-void addByKernel(BlockKernel kernel, const Policy &policy, const DiffPiece &piece,
+bool addByKernel(BlockKernel kernel, const Policy &policy, const DiffPiece &piece,
                  const kernels::BlockView &view, DiffUnit &unit)
 {
     DiffRecord found;
-    const kernels::BlockSums sums = kernel(view, unit.record(), unit.scratch(), found);
+    kernels::BlockSums sums;
+    if (!kernel(view, {unit.record(), unit.bins(), unit.scratch()}, found, sums))
+        return false;
     if (found.different != 0 && (piece.partsPerElement > 1 || piece.rule.asked)) {
         HostTeam team;
         found.different = found.valueDifferent = 0;
@@ -79,6 +81,7 @@ void addByKernel(BlockKernel kernel, const Policy &policy, const DiffPiece &piec
     if (piece.magnitudes)
         countMagnitudes(policy, view, unit);
     unit.add(view, found, sums);
+    return true;
 }
 
 /// Runs addBlock on every block of the piece, types of 8 bits apart, which go by pairs of codes.
@@ -113,10 +116,9 @@ void diffFloatParts(const CpuKernels &fast, BlockKernel kernel, const Policy &po
     DiffUnit unit(piece, {kernels::lowestPower(policy.format), kernels::powerLimit(policy.format)},
                   stats);
     addParts(fast.countPairs, policy, piece, unit, true, [&](const kernels::BlockView &view) {
-        if (kernel != nullptr && view.parts == kernels::BlockParts) {
-            addByKernel(kernel, policy, piece, view, unit);
+        if (kernel != nullptr && view.parts == kernels::BlockParts
+            && addByKernel(kernel, policy, piece, view, unit))
             return;
-        }
         addDefined(policy, piece, view, unit, [&](HostTeam &team, const auto &block, auto &found) {
             return kernels::diffFloats(team, policy, block, unit.bins(), found);
         });
@@ -194,8 +196,8 @@ bool diffFloatType(const CpuKernels &fast, const FloatLayout &layout, const Diff
 {
     using enum SpecialValues;
     if (matches(layout, 11, 52, 1023, Ieee)) {
-        diffFloatParts(fast, nullptr, kernels::Float64Policy<kernels::PlainParts<std::uint64_t>>{},
-                       piece, stats);
+        diffFloatParts(fast, fast.float64,
+                       kernels::Float64Policy<kernels::PlainParts<std::uint64_t>>{}, piece, stats);
         return true;
     }
     if (layout.exponentBits + layout.mantissaBits > 32)

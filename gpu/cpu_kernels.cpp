@@ -15,7 +15,8 @@ kernels::Hash128 hashPortable(const std::uint8_t *data, std::size_t size)
 
 const CpuKernels &portableKernels()
 {
-    static constexpr CpuKernels Kernels{"scalar", hashPortable, nullptr, nullptr, nullptr, nullptr};
+    static constexpr CpuKernels Kernels{"scalar", hashPortable, nullptr, nullptr,
+                                        nullptr,  nullptr,      nullptr};
     return Kernels;
 }
 

@@ -37,12 +37,19 @@ struct BlockScratch
     bool dense = false;
 };
 
-/// One full block of floats. Adds to `scratch.joint`, fills `record`, which is empty, as
-/// locateDifferences() and diffFloats() would. The indices of maxima are looked for only where they
-/// exceed those of `before`.
-using BlockKernel = kernels::BlockSums (*)(const kernels::BlockView &block,
-                                           const kernels::DiffRecord &before, BlockScratch &scratch,
-                                           kernels::DiffRecord &record);
+/// Where the kernel of a block works.
+struct BlockContext
+{
+    const kernels::DiffRecord &before; ///< indices of maxima are looked for only where they exceed
+    const kernels::Histograms &bins;
+    BlockScratch &scratch;
+};
+
+/// One full block of floats. Counts in `scratch.joint` or `bins.joint`, fills `record`, which is
+/// empty, as locateDifferences() and diffFloats() would. False, and nothing done: not a block for
+/// this kernel.
+using BlockKernel = bool (*)(const kernels::BlockView &block, const BlockContext &context,
+                             kernels::DiffRecord &record, kernels::BlockSums &sums);
 
 using HashKernel = kernels::Hash128 (*)(const std::uint8_t *data, std::size_t size);
 
@@ -55,7 +62,7 @@ struct CpuKernels
     const char *name; ///< "AVX2"
     HashKernel hash;
     // Null: as gpu/kernels defines it.
-    BlockKernel float32, bfloat16, float16;
+    BlockKernel float64, float32, bfloat16, float16;
     CountPairsKernel countPairs; ///< types of 8 bits, see byte_pairs.h
 };
 

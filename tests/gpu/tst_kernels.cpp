@@ -84,11 +84,14 @@ private:
     {
         return m_float && random % 2 == 0 ? sign() : 0;
     }
-    /// Clears the highest bit of the exponent: small numbers of either sign.
+    /// Small numbers of either sign: the highest bit of the exponent is cleared; of float64 some
+    /// powers below 1, whose squares have room.
     std::uint64_t finite(std::uint64_t code) const
     {
         if (!m_float)
             return code;
+        if (m_layout.exponentBits == 11)
+            return (code & 0x81FFFFFFFFFFFFFFU) | 0x3E00000000000000U;
         return code & ~(std::uint64_t(1) << (m_layout.exponentBits + m_layout.mantissaBits - 1));
     }
     std::uint64_t near(std::uint64_t code, std::uint64_t random) const
