@@ -16,5 +16,17 @@ forkpoint_script_test(text-self-test check_text.py --self-test)
 # What the command line's own check says: vectors and parity, without a test framework.
 add_test(NAME tools/selftest COMMAND forkpoint-cli selftest)
 set_tests_properties(tools/selftest PROPERTIES LABELS tools TIMEOUT 300)
+# The command line over storage that fails, as the C library would tell it.
+add_library(fault_shim MODULE faults/fault_shim.cpp)
+forkpoint_target(fault_shim)
+target_link_libraries(fault_shim PRIVATE ${CMAKE_DL_LIBS})
+forkpoint_script_test(faults faults/check_faults.py $<TARGET_FILE:forkpoint-cli>
+                      $<TARGET_FILE:fault_shim>)
+
+# What is printed by hand: rates and ratios, see HACKING.md. Not built with the rest.
+add_executable(bench_kernels EXCLUDE_FROM_ALL bench/bench_kernels.cpp)
+forkpoint_target(bench_kernels)
+forkpoint_kernel_flags(bench_kernels)
+target_link_libraries(bench_kernels PRIVATE fp_compute)
 include(gpu/tools.cmake)
 include(app/tools.cmake)

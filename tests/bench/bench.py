@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Prints how long Forkpoint takes against what one would otherwise run, beside the goals:
+
+    tests/bench/bench.py BUILD [--size MIB] [--pairs N] [--threads N] [--folder DIR] [--only WORD]
+
+BUILD is a build folder with forkpoint-cli and bench_kernels (cmake --build BUILD --target forkpoint-cli
+bench_kernels). Files of SIZE MiB a side are made in DIR and removed. Both sides of a row run in turn, PAIRS times after
+one that warms up; the ratio is the median of the ratios of the turns. A peer that is not installed is said to be.
+Nothing here passes or fails: rates depend on the machine, and on who else uses it.
+"""
+import argparse
+import json
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+BLOCK = 16 << 20
+NUMPY = """
+import sys, json, struct, numpy
+def load(path):
+    with open(path, "rb") as file:
+        size = struct.unpack("<Q", file.read(8))[0]
+        header = json.loads(file.read(size))
+        return {k: numpy.frombuffer(file.read(v["data_offsets"][1] - v["data_offsets"][0]), "<f4") for k, v in header.items()}
+a, b = load(sys.argv[1]), load(sys.argv[2])
+for k in a:
+    x, y = a[k].astype("f8"), b[k].astype("f8")
+    d = numpy.abs(x - y)
+    print(k, (a[k] != b[k]).sum(), d.max(), d.mean(), numpy.sqrt((d * d).mean()), (x * y).sum() / numpy.sqrt((x * x).sum() * (y * y).sum()))
+"""
+
+
+def write_safetensors(path, tensors):
+    """tensors: (name, dtype, bytes of an element, size, repeated block)."""
+    header, at = {}, 0
+    for name, dtype, width, size, _ in tensors:
+        header[name] = {"dtype": dtype, "shape": [size // width], "data_offsets": [at, at + size]}
+        at += size
+    text = json.dumps(header).encode()
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        for _, _, _, size, block in tensors:
+            if block is None:
+                file.truncate(8 + len(text) + at)   # a hole
+                continue
+            while size > 0:
+                size -= file.write(block[:min(size, len(block))])
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def float_blocks():
+    """Numbers between 2^-7 and 2^-5 of either sign, and the same with every last byte changed."""
+    a = bytearray(os.urandom(BLOCK))
+    a[3::4] = bytes(a[3::4]).translate(bytes(0x3C | (i & 0x80) for i in range(256)))
+    b = bytearray(a)
+    b[0::4] = bytes(b[0::4]).translate(bytes((i + 1 + i % 7) & 255 for i in range(256)))
+    return bytes(a), bytes(b)
+
+
+def forget(*paths):
+    for path in paths:
+        with open(path, "rb") as file:
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+# The peak of a child counts what its parent held when it was started: a small parent in between.
+PEAK = """
+import os, subprocess, sys
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+print(os.wait4(process.pid, 0)[2].ru_maxrss * 1024)
+"""
+
+
+def peak_of(command):
+    return int(subprocess.run([sys.executable, "-S", "-c", PEAK, *command], capture_output=True, text=True, check=True).stdout)
+
+
+def timed(command, cold=()):
+    forget(*cold)
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    status = process.wait()
+    return time.perf_counter() - start, status
+
+
+class Table:
+    def __init__(self, pairs, only):
+        self.pairs, self.only = pairs, only
+        print(f"{'what':48} {'against':14} {'goal':>7} {'ratio':>7} {'from to':>13} {'ours':>9} {'peer':>9}")
+
+    def wanted(self, what):
+        return self.only is None or self.only in what
+
+    def note(self, what, text):
+        if self.wanted(what):
+            print(f"{what:48} {text}", flush=True)
+
+    def row(self, what, goal, ours, peer, statuses=(0, 1), cold=()):
+        if not self.wanted(what):
+            return
+        if shutil.which(peer[0]) is None:
+            seconds = sorted(timed(ours, cold)[0] for _ in range(3))[1]
+            print(f"{what:48} {os.path.basename(peer[0]):14} {goal:7.2f}  not installed; ours {seconds:.3f} s", flush=True)
+            return
+        turns = []
+        for turn in range(self.pairs + 1):
+            mine, theirs = timed(ours, cold), timed(peer, cold)
+            if mine[1] not in statuses or theirs[1] not in (0, 1):
+                sys.exit(f"{what}: ended with {mine[1]} and {theirs[1]}")
+            if turn > 0:
+                turns.append((mine[0] / theirs[0], mine[0], theirs[0]))
+        turns.sort()
+        middle = turns[len(turns) // 2][0]
+        seconds = [sorted(t[i] for t in turns)[len(turns) // 2] for i in (1, 2)]
+        print(f"{what:48} {os.path.basename(peer[0]):14} {goal:7.2f} {middle:7.3f} {turns[0][0]:6.3f} {turns[-1][0]:6.3f} "
+              f"{seconds[0]:8.3f}s {seconds[1]:8.3f}s", flush=True)
+
+
+def kernels(table, build, goals):
+    program = os.path.join(build, "tests", "bench_kernels")
+    if not table.wanted("in memory") or not os.path.exists(program):
+        return
+    print("in memory, one thread, time on the processor: against reading both sides once, and pairs a second")
+    for line in subprocess.run([program, str(table.pairs)], capture_output=True, text=True, check=True).stdout.splitlines():
+        row = json.loads(line)
+        goal = goals.get((row["type"], row["data"]), "")
+        print(f"    {row['type']:14} {row['data']:10} {row['stats']:6.2f} GB/s  {row['ratio']:.2f} of reading  "
+              f"{row['pairs']:.2f} G pairs/s  with both fingerprints {row['with_digests']:.2f} x   {goal}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build")
+    parser.add_argument("--size", type=int, default=1024)
+    parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--threads", default="2")
+    parser.add_argument("--folder")
+    parser.add_argument("--only")
+    options = parser.parse_args()
+    cli = os.path.join(options.build, "forkpoint-cli")
+    table = Table(options.pairs, options.only)
+    threads = ["--threads", options.threads]
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+        path = lambda name: os.path.join(folder, name)
+        size = options.size << 20
+        block_a, block_b = float_blocks()
+        a, same, other = path("a.safetensors"), path("same.safetensors"), path("other.safetensors")
+        for name, block in ((a, block_a), (same, block_a), (other, block_b)):
+            write_safetensors(name, [(f"layer.{i}", "F32", 4, size // 8, block) for i in range(8)])
+        table.row("verdict on identical files", 0.25, [cli, "compare", *threads, a, same], ["cmp", a, same])
+        table.row("verdict on identical files, cold", 0.40, [cli, "compare", *threads, a, same], ["cmp", a, same],
+                  cold=(a, same))
+        table.row("full statistics, 100 % differing f32", 0.10, [cli, "compare", *threads, a, other], ["h5diff", "-q", a, other])
+        script = path("figures.py")
+        with open(script, "w") as file:
+            file.write(NUMPY)
+        numpy = subprocess.run([sys.executable, "-c", "import numpy"], capture_output=True).returncode == 0
+        if numpy:
+            table.row("full statistics, script of five figures", 0.10, [cli, "compare", *threads, a, other],
+                      [sys.executable, script, a, other])
+        else:
+            table.note("full statistics, script of five figures", "numpy is not installed")
+        table.row("fingerprint, 1 thread", 1.10, [cli, "fingerprint", "--threads", "1", a], ["xxhsum", "-H2", a])
+        table.row("fingerprint, 2 threads", 0.40, [cli, "fingerprint", "--threads", "2", a],
+                  ["b3sum", "--num-threads", "2", a])
+        for name in (a, same, other):
+            os.remove(name)
+
+        small = [path("small_a.safetensors"), path("small_b.safetensors")]
+        for name in small:
+            write_safetensors(name, [(f"layer.{i}", "F32", 4, 1024, block_a[:1024]) for i in range(20000)])
+        table.row("20,000 tensors of 1 KiB", 4.0, [cli, "compare", *threads, *small], ["cmp", *small])
+
+        sparse = [path("sparse_a.safetensors"), path("sparse_b.safetensors")]
+        for name in sparse:
+            write_safetensors(name, [("hole", "F32", 4, 8 << 30, None)])
+        if table.wanted("peak memory"):
+            peak = peak_of([cli, "compare", *threads, *sparse])
+            table.note("peak memory, 2 x 8 GiB sparse", f"goal 66 MiB + catalogue: {peak / 2**20:.1f} MiB")
+    goals = {("float32", "identical"): "goal 0.80 of reading", ("bfloat16", "identical"): "goal 0.75 of reading",
+             ("float16", "identical"): "goal 0.75 of reading", ("float32", "100 %"): "goal 1 G pairs/s, 1.15 x",
+             ("bfloat16", "100 %"): "goal 1 G pairs/s, 1.15 x", ("float8_e4m3fn", "100 %"): "goal 2 G pairs/s, 1.15 x"}
+    kernels(table, options.build, goals)
+
+
+if __name__ == "__main__":
+    main()

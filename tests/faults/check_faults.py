@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The command line over storage that fails: check_faults.py CLI SHIM
+
+Writes two small files, preloads the shim (fault_shim.c) and compares them. What cannot be read is to become
+not-compared with its reason, and the rest is to go on; what can be read after all gives the same document.
+"""
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+TENSORS = {"first": 3 << 20, "second": 5 << 20, "third": 100}   # bytes; the middle one is where the fault lies
+
+
+def write(path, change):
+    """A safetensors file, by the format's own description."""
+    header, data, at = {}, b"", 0
+    for name, size in TENSORS.items():
+        body = bytearray((i * 7 + len(name)) & 63 for i in range(256)) * (size // 256 + 1)
+        body = body[:size]
+        if name == change:
+            body[size // 2] ^= 1
+        header[name] = {"dtype": "U8", "shape": [size], "data_offsets": [at, at + size]}
+        at += size
+        data += bytes(body)
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + data)
+    return 8 + len(text)
+
+
+def compare(cli, a, b, *options, **fault):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("FAULT_")}
+    environment.update({k: str(v) for k, v in fault.items()})
+    run = subprocess.run([cli, "compare", "--json", *options, a, b], capture_output=True, env=environment, timeout=60)
+    document = json.loads(run.stdout)
+    return run.returncode, document, {row["name"]: row for row in document["tensors"]}
+
+
+def expect(condition, what):
+    if not condition:
+        sys.exit("expected " + what)
+
+
+def main(cli, shim):
+    with tempfile.TemporaryDirectory() as folder:
+        a, b, c = (os.path.join(folder, name) for name in ("a.safetensors", "b.safetensors", "c.safetensors"))
+        begin = write(a, None)
+        write(b, None)
+        write(c, "first")
+        middle = begin + TENSORS["first"] + (4 << 20)   # inside the second tensor, past its first unit
+        preload = {"LD_PRELOAD": shim, "FAULT_FILE": "b.safetensors"}
+
+        status, plain, rows = compare(cli, a, b)
+        expect(status == 0 and plain["verdict"]["outcome"] == "identical", "equal files to be identical")
+        for kind in ("short", "interrupted"):
+            status, document, _ = compare(cli, a, b, FAULT_KIND=kind, **preload)
+            expect(status == 0 and document == plain, f"{kind} reads to change nothing")
+
+        for kind, words in (("eio", "Input/output error"), ("estale", "Stale file handle"), ("end", "ends here now")):
+            fault = {"FAULT_KIND": kind, "FAULT_BEGIN": middle, "FAULT_END": middle + 10, **preload}
+            for options in ((), ("--threads", "1"), ("--full",), ("--verdict-only",)):
+                status, document, rows = compare(cli, a, b, *options, **fault)
+                expect(status == 3 and document["verdict"]["outcome"] == "undecided", f"{kind} to leave the verdict open")
+                expect(rows["second"]["status"] == "not-compared", f"{kind} to leave 'second' uncompared")
+                expect(words in rows["second"]["reason"], f"'{words}' as the reason, found {rows['second']['reason']!r}")
+                expect(rows["first"]["status"] == rows["third"]["status"] == "identical", "the rest to be compared")
+                expect(any(words in d["text"] and d["severity"] == "error" for d in document["diagnostics"]), "a diagnostic")
+            # What differs elsewhere is still seen.
+            status, document, rows = compare(cli, c, b, **fault)
+            expect(status == 1 and document["verdict"]["outcome"] == "different", f"a difference beside {kind} to count")
+            expect(rows["first"]["different_elements"] == 1 and rows["second"]["status"] == "not-compared", "both to be said")
+
+        # A file that cannot be read at all is not compared.
+        status, document, _ = compare(cli, a, b, FAULT_KIND="eio", FAULT_BEGIN=0, **preload)
+        expect(status == 2 and document["verdict"]["outcome"] == "not-compared", "an unreadable file not to be compared")
+    print("faults are told, and the rest is compared")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
