@@ -392,10 +392,16 @@ private:
         for (const auto &part : contents.parts) {
             if (m_shards.count(part.name) > 0)
                 continue;
-            if (modelRank(part.name) < 2 || parseShardName(part.name))
+            if (modelRank(part.name) < 2 || parseShardName(part.name)) {
                 note(part.name, "holds tensors, but the index does not name it; not opened");
-            else
-                load(part, prefixOf(part.name));
+                continue;
+            }
+            m_builder.addDiagnostic({Severity::Note,
+                                     "part",
+                                     m_prefix + part.name,
+                                     {},
+                                     "the index does not name it; opened as a part of its own"});
+            load(part, prefixOf(part.name));
         }
         return {};
     }

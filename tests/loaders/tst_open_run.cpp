@@ -291,6 +291,7 @@ private slots:
         QCOMPARE(floatOf(*hf.source, "a"), std::optional(2.0f));
         const Diagnostics &said = hf.source->catalog().diagnostics;
         QVERIFY(find(said, "mismatch", "m.safetensors"));
+        QVERIFY(find(said, "part", "unlisted.safetensors"));
     }
 
     void unnamedTensorIsListed()
