@@ -11,7 +11,7 @@
 namespace forkpoint {
 
 namespace resources {
-extern const std::string_view reportStyle;
+extern const std::string_view reportStyleSheet;
 }
 
 namespace {
@@ -150,7 +150,7 @@ std::string head(const ReportDocument &document)
            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
            "<meta name=\"generator\" content=\"Forkpoint\">\n<title>"
         + markupText(document.title + ": " + document.outcome) + "</title>\n<style>\n"
-        + std::string(resources::reportStyle) + "</style>\n</head>\n";
+        + std::string(reportStyle()) + "</style>\n</head>\n";
 }
 
 std::string banner(const ReportDocument &document)
@@ -170,6 +170,11 @@ std::string banner(const ReportDocument &document)
 }
 
 } // namespace
+
+std::string_view reportStyle()
+{
+    return resources::reportStyleSheet;
+}
 
 std::string reportHtml(const ReportDocument &document)
 {
