@@ -232,16 +232,22 @@ TensorRow tensorRowOf(const JsonFields &fields, bool &histograms)
     if (fields.has("name_a")) {
         row.a = 0;
         row.nameA = fields.text("name_a");
-        row.dtypeA = dtypeOf(fields, "dtype_a");
-        row.shapeA = shapeOf(fields, "shape_a");
-        row.bytes += bytesOf(row.dtypeA, row.shapeA);
+        row.layoutKnownA = fields.has("dtype_a");
+        if (row.layoutKnownA) {
+            row.dtypeA = dtypeOf(fields, "dtype_a");
+            row.shapeA = shapeOf(fields, "shape_a");
+            row.bytes += bytesOf(row.dtypeA, row.shapeA);
+        }
     }
     if (fields.has("name_b")) {
         row.b = 0;
         row.nameB = fields.text("name_b");
-        row.dtypeB = dtypeOf(fields, "dtype_b");
-        row.shapeB = shapeOf(fields, "shape_b");
-        row.bytes += bytesOf(row.dtypeB, row.shapeB);
+        row.layoutKnownB = fields.has("dtype_b");
+        if (row.layoutKnownB) {
+            row.dtypeB = dtypeOf(fields, "dtype_b");
+            row.shapeB = shapeOf(fields, "shape_b");
+            row.bytes += bytesOf(row.dtypeB, row.shapeB);
+        }
     }
     const bool onA = row.status != ItemStatus::OnlyInB, onB = row.status != ItemStatus::OnlyInA;
     if (row.status != ItemStatus::NotCompared
@@ -252,6 +258,7 @@ TensorRow tensorRowOf(const JsonFields &fields, bool &histograms)
     row.comparedAs = fields.textOr("compared_as");
     row.withinTolerance = fields.flagIf("within_tolerance").value_or(false);
     row.stoppedEarly = fields.flagIf("stopped_early").value_or(false);
+    row.partlyRead = fields.flagIf("partly_read").value_or(false);
     // An identical pair that was not measured has this one number all the same.
     if (fields.has("different_elements")
         && (row.status != ItemStatus::Identical || fields.has("finite_pairs")

@@ -135,13 +135,17 @@ std::string tensorLine(const TensorRow &row)
     line.text("paired_by", toString(row.pairedBy));
     if (row.a) {
         line.text("name_a", row.nameA);
-        line.text("dtype_a", row.dtypeA.name);
-        line.text("shape_a", row.shapeA.toString());
+        if (row.layoutKnownA) {
+            line.text("dtype_a", row.dtypeA.name);
+            line.text("shape_a", row.shapeA.toString());
+        }
     }
     if (row.b) {
         line.text("name_b", row.nameB);
-        line.text("dtype_b", row.dtypeB.name);
-        line.text("shape_b", row.shapeB.toString());
+        if (row.layoutKnownB) {
+            line.text("dtype_b", row.dtypeB.name);
+            line.text("shape_b", row.shapeB.toString());
+        }
     }
     line.text("compared_as", row.comparedAs);
     if (row.valueEqual)

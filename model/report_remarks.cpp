@@ -27,6 +27,8 @@ void addNotComparedRows(const CheckpointComparison &shown, ReportSection &sectio
     for (const TensorRow &row : shown.tensors) {
         if (row.status == ItemStatus::NotCompared)
             add(row.name, row.stateClass, row.reason);
+        else if (row.partlyRead)
+            add(row.name, row.stateClass, "known to differ, the rest not read: " + row.reason);
         else if (row.stoppedEarly)
             add(row.name, row.stateClass, "known to differ, not read to its end");
         else if (row.ambiguous)

@@ -52,15 +52,17 @@ std::string eitherOrBoth(const std::string &a, const std::string &b)
 
 std::string shapeText(const TensorRow &row)
 {
-    return eitherOrBoth(row.a ? row.shapeA.toString() : std::string(),
-                        row.b ? row.shapeB.toString() : std::string());
+    return eitherOrBoth(row.a && row.layoutKnownA ? row.shapeA.toString() : std::string(),
+                        row.b && row.layoutKnownB ? row.shapeB.toString() : std::string());
 }
 
 /// A structured type spells all its fields; like a name, it may break anywhere.
 ReportCell typeCell(const TensorRow &row)
 {
     constexpr std::size_t Short = 40;
-    const std::string text = eitherOrBoth(row.dtypeA.name, row.dtypeB.name);
+    const std::string text =
+        eitherOrBoth(row.a && row.layoutKnownA ? row.dtypeA.name : std::string(),
+                     row.b && row.layoutKnownB ? row.dtypeB.name : std::string());
     return {text, {}, text.size() > Short, {}};
 }
 
@@ -201,7 +203,7 @@ void addOneSided(const std::vector<TensorRow> &tensors, ReportSection &section)
         table.rows.push_back({verbatim(row.name),
                               {onA ? "only in A" : "only in B", ReportTone::OneSided, false, {}},
                               {std::string(toString(row.stateClass)), {}, false, {}},
-                              {(onA ? row.dtypeA : row.dtypeB).name, {}, false, {}},
+                              typeCell(row),
                               {shapeText(row), {}, false, {}}});
     }
     if (table.total > 0)

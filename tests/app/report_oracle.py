@@ -199,6 +199,23 @@ def hostile(folder: Path) -> None:
     expect(sorted(names) == sorted(map(inert, HOSTILE)), "hostile.csv: names")
 
 
+def missing_shard(folder: Path) -> None:
+    """A tensor of which an index tells the name and nothing else."""
+    run_folder = folder / "sharded"
+    run_folder.mkdir()
+    shards = [f"model-0000{i}-of-00002.safetensors" for i in (1, 2)]
+    safetensors(run_folder / shards[0], {"w": [1.0, 2.0]})
+    (run_folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"w": shards[0], "v": shards[1]}}))
+    files = {suffix: folder / f"sharded.{suffix}" for suffix in ("html", "json", "csv", "md")}
+    ended = run("compare", "sharded", "sharded", *[w for file in files.values() for w in ("--report", file)], cwd=folder)
+    expect(ended.returncode == 3, f"a missing shard: {ended.returncode}")
+    page = Page(files["html"].read_text(), "sharded.html")
+    expect(any("Undecided" in text for text in page.text) and "v" in page.text, "a tensor without a shard is listed")
+    again = folder / "sharded_again.json"
+    back = run("report", files["json"], "--report", again)
+    expect(back.returncode == 0 and again.read_bytes() == files["json"].read_bytes(), f"a missing shard, read back: {back.stderr!r}")
+
+
 def cut(folder: Path) -> None:
     names = [f"layer.{i}.weight" for i in range(1500)]
     safetensors(folder / "many_a.st", {name: [1.0, 2.0] for name in names})
@@ -220,7 +237,7 @@ def cut(folder: Path) -> None:
 def refusals(folder: Path) -> None:
     for name in ("r.pdf", "r", "r.json.txt", "nowhere/r.html"):
         ended = run("compare", "A", "C", "--report", folder / name)
-        expect(ended.returncode == 2 and not (folder / name).exists() and b"--report" in ended.stderr, f"--report {name}")
+        expect(ended.returncode == 2 and not (folder / name).exists() and name.encode() in ended.stderr, f"--report {name}")
     refused = folder / "refused.html"
     expect(run("compare", "A", "nothing", "--report", refused).returncode == 2, "a refusal ends with 2")
     text = " ".join(Page(refused.read_text(), "refused.html").text)
@@ -270,6 +287,7 @@ def main() -> int:
         samples(folder)
         metric_differences()
         hostile(folder)
+        missing_shard(folder)
         cut(folder)
         refusals(folder)
     for line in failures[:40]:
