@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gpu/selftest.h"
 
+#include "gpu/backend_registry.h"
+#include "gpu/selftest_parity.h"
+
 #include <cmath>
 #include <limits>
 
@@ -140,7 +143,7 @@ void checkArithmetic(Checker &checker)
 
 } // namespace
 
-SelftestReport runSelftest(const ComputeBackend &backend)
+SelftestReport runSelftest(const ComputeBackend &backend, bool deep)
 {
     Checker checker;
     checkArithmetic(checker);
@@ -148,7 +151,18 @@ SelftestReport runSelftest(const ComputeBackend &backend)
     checkFloats(backend, checker);
     checkSubnormals(backend, checker);
     checkIntegers(backend, checker);
-    return checker.take();
+    SelftestReport report = checker.take();
+    ParityReport parity = checkParity(backend, deep);
+    report.passed += parity.passed;
+    report.failed += parity.failures.size();
+    report.failures.insert(report.failures.end(), parity.failures.begin(), parity.failures.end());
+    for (const DeviceInfo &device : listDevices()) {
+        if (!device.available)
+            report.notRun.push_back(device.name + ": " + device.reason);
+    }
+    if (deep)
+        report.rates = measureRates(backend);
+    return report;
 }
 
 } // namespace forkpoint

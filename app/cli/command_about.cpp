@@ -68,10 +68,14 @@ int runSelftestCommand(const Options &options)
             writeOutput(options, refusalDocument("selftest", backend.error().message()));
         return 2;
     }
-    const SelftestReport report = runSelftest(**backend);
+    const SelftestReport report = runSelftest(**backend, options.deep);
     std::string text = (*backend)->description() + "\n";
     for (const std::string &failure : report.failures)
         text += "FAIL " + failure + "\n";
+    for (const std::string &rate : report.rates)
+        text += rate + "\n";
+    for (const std::string &device : report.notRun)
+        text += "not run: " + device + "\n";
     text +=
         std::to_string(report.passed) + " passed, " + std::to_string(report.failed) + " failed\n";
     if (options.json) {
@@ -80,10 +84,16 @@ int runSelftestCommand(const Options &options)
         json.key("device").text((*backend)->description());
         json.key("passed").number(std::uint64_t(report.passed));
         json.key("failed").number(std::uint64_t(report.failed));
-        json.key("failures").beginArray();
-        for (const std::string &failure : report.failures)
-            json.text(failure);
-        json.endArray().endObject();
+        const auto list = [&](const char *key, const std::vector<std::string> &lines) {
+            json.key(key).beginArray();
+            for (const std::string &line : lines)
+                json.text(line);
+            json.endArray();
+        };
+        list("failures", report.failures);
+        list("not_run", report.notRun);
+        list("rates", report.rates);
+        json.endObject();
         text = json.take();
     }
     return writeOutput(options, text) && report.failed == 0 && report.passed > 0 ? 0 : 2;

@@ -307,6 +307,11 @@ void addExtract(CLI::App &command, RawOptions &raw)
         ->check(CLI::IsMember({"raw", "npy"}));
 }
 
+void addSelftest(CLI::App &command, RawOptions &raw)
+{
+    command.add_flag("--deep", raw.options.deep, "More data, and the rates of this machine");
+}
+
 bool saysJson(int count, char **arguments)
 {
     for (int i = 1; i < count; ++i) {
@@ -339,7 +344,7 @@ ParsedArguments parseArguments(int count, char **arguments)
         {"extract", "Elements of one tensor as bytes or .npy", addExtract},
         {"formats", "What can be opened", nullptr},
         {"devices", "What can compute, and why something cannot", nullptr},
-        {"selftest", "Check the arithmetic of this machine", nullptr},
+        {"selftest", "Check the arithmetic of this machine", addSelftest},
     };
     for (const Command &command : commands) {
         CLI::App *subcommand = app.add_subcommand(command.name, command.description);

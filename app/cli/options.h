@@ -40,6 +40,7 @@ struct Options
     // elements, extract
     std::string tensor;
     ElementQuery query;
+    bool deep = false;         ///< selftest
     std::string extractFormat; ///< "raw", "npy" or empty: by the name of the output
 };
 
