@@ -20,6 +20,9 @@ set_tests_properties(tools/selftest PROPERTIES LABELS tools TIMEOUT 300)
 add_library(fault_shim MODULE faults/fault_shim.cpp)
 forkpoint_target(fault_shim)
 target_link_libraries(fault_shim PRIVATE ${CMAKE_DL_LIBS})
+# It runs before a sanitizer has begun.
+target_compile_options(fault_shim PRIVATE -fno-sanitize=all)
+target_link_options(fault_shim PRIVATE -fno-sanitize=all)
 forkpoint_script_test(faults faults/check_faults.py $<TARGET_FILE:forkpoint-cli>
                       $<TARGET_FILE:fault_shim>)
 

@@ -36,6 +36,8 @@ def write(path, change):
 def compare(cli, a, b, *options, **fault):
     environment = {k: v for k, v in os.environ.items() if not k.startswith("FAULT_")}
     environment.update({k: str(v) for k, v in fault.items()})
+    # Under the address sanitizer the shim comes before the sanitizer's own library.
+    environment["ASAN_OPTIONS"] = environment.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
     run = subprocess.run([cli, "compare", "--json", *options, a, b], capture_output=True, env=environment, timeout=60)
     document = json.loads(run.stdout)
     return run.returncode, document, {row["name"]: row for row in document["tensors"]}
