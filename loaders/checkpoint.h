@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace forkpoint {
@@ -40,6 +41,7 @@ public:
     FileIndex addFile(std::shared_ptr<const ByteSource> source);
     const std::shared_ptr<const ByteSource> &file(FileIndex index) const { return m_files[index]; }
     std::size_t fileCount() const { return m_files.size(); }
+    std::span<const std::shared_ptr<const ByteSource>> files() const { return m_files; }
     OwnerIndex addOwner(OwnerCoordinate owner); ///< the same index for equal ones
     /// path, dtype, shape, extents (or unreadable), files; fileOrder is set here.
     void addTensor(TensorRef tensor);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/dcp_loader.h"
+#include "loaders/deepspeed_loader.h"
 #include "loaders/directory_loader.h"
 #include "loaders/file_source.h"
 #include "loaders/hf_shards_loader.h"
+#include "loaders/megatron_legacy_loader.h"
+#include "loaders/rank_files_loader.h"
 
 #include <algorithm>
 
@@ -41,7 +44,10 @@ Result<std::shared_ptr<const ByteSource>> DirectoryView::open(const std::string 
 
 const std::vector<const DirectoryLoader *> &allDirectoryLoaders()
 {
-    static const std::vector<const DirectoryLoader *> loaders = {&dcpLoader(), &hfShardsLoader()};
+    static const std::vector<const DirectoryLoader *> loaders = {
+        &dcpLoader(),       &hfShardsLoader(),  &megatronLegacyLoader(),
+        &deepspeedLoader(), &rankFilesLoader(),
+    };
     return loaders;
 }
 

@@ -57,6 +57,11 @@ constexpr std::size_t EagerPieces = 50'000;
 /// that is none: pickles of trainers are small.
 constexpr std::uint64_t DecodedObjectBytes = 64u << 20;
 
+/// Bytes of what several ranks hold alike that are compared when a checkpoint is opened.
+constexpr std::uint64_t ReplicaBytes = std::uint64_t(1) << 30;
+/// Members of a tar archive.
+constexpr std::size_t TarMembers = 100'000;
+
 /// Entries looked at in one directory.
 constexpr std::size_t DirectoryEntries = 1'000'000;
 /// Directory levels looked into below what the user named.

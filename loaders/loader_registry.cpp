@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/limits.h"
 #include "loaders/loader.h"
+#include "loaders/nemo_loader.h"
 #include "loaders/npy_loader.h"
 #include "loaders/npz_loader.h"
 #include "loaders/safetensors_loader.h"
@@ -13,8 +14,8 @@ namespace forkpoint {
 const std::vector<const Loader *> &allLoaders()
 {
     static const std::vector<const Loader *> loaders = {
-        &torchZipLoader(), &npzLoader(),    &npyLoader(),         &torchLegacyLoader(),
-        &torchTarLoader(), &pickleLoader(), &safetensorsLoader(),
+        &torchZipLoader(), &npzLoader(),  &npyLoader(),    &torchLegacyLoader(),
+        &torchTarLoader(), &nemoLoader(), &pickleLoader(), &safetensorsLoader(),
     };
     return loaders;
 }

@@ -4,6 +4,7 @@
 #include "loaders/limits.h"
 #include "loaders/pickle_print.h"
 #include "loaders/pickle_vm.h"
+#include "loaders/tar_directory.h"
 #include "loaders/torch_container.h"
 #include "loaders/torch_loaders.h"
 
@@ -15,70 +16,14 @@ namespace forkpoint {
 
 namespace {
 
-constexpr std::size_t TarBlock = 512;
-/// Members looked at; the format has three.
-constexpr int TarMembers = 64;
-
-std::string_view field(ByteView header, std::size_t at, std::size_t size)
-{
-    const std::string_view text = asText(header.subspan(at, size));
-    return text.substr(0, text.find('\0'));
-}
-
-std::optional<std::uint64_t> octal(std::string_view text)
-{
-    std::uint64_t value = 0;
-    bool any = false;
-    for (const char c : text) {
-        if (c == ' ')
-            continue;
-        if (c < '0' || c > '7' || value >> 60 != 0)
-            return std::nullopt;
-        value = value * 8 + std::uint64_t(c - '0');
-        any = true;
-    }
-    return any ? std::optional(value) : std::nullopt;
-}
-
-bool isTar(ByteView head)
-{
-    return head.size() >= TarBlock && asText(head.subspan(257, 5)) == "ustar";
-}
-
-std::string memberName(ByteView header)
-{
-    std::string name(field(header, 0, 100));
-    return name.starts_with("./") ? name.substr(2) : name;
-}
-
-struct Member
-{
-    std::uint64_t offset = 0, size = 0;
-};
-using Members = std::unordered_map<std::string, Member>;
+using Members = std::unordered_map<std::string, TarMember>;
 
 Result<Members> tarMembers(const ByteSource &source)
 {
+    FP_TRY(const auto listed, readTarDirectory(source));
     Members members;
-    std::uint64_t at = 0;
-    std::array<std::byte, TarBlock> header{};
-    for (int i = 0; i < TarMembers && source.size() - at >= TarBlock; ++i) {
-        FP_CHECK(source.read(at, header));
-        const std::string name = memberName(header);
-        if (name.empty())
-            break;
-        const auto size = octal(field(header, 124, 12));
-        if (!size || *size > source.size() - at - TarBlock)
-            return Error{ErrorCode::Truncated,
-                         {},
-                         "byte " + std::to_string(at),
-                         "member '" + escapeInvalidUtf8(name) + "' is longer than the file"};
-        members.emplace(name, Member{at + TarBlock, *size});
-        const std::uint64_t padded = (*size + TarBlock - 1) / TarBlock * TarBlock;
-        if (padded > source.size() - at - TarBlock)
-            break;
-        at += TarBlock + padded;
-    }
+    for (const TarMember &member : listed)
+        members.emplace(member.name, member);
     return members;
 }
 
@@ -289,7 +234,7 @@ Status listTorchTar(const std::shared_ptr<const ByteSource> &source, const TreeC
     TarTable table;
     table.file = context.builder.addFile(source);
     const auto cursorOf = [&](const char *name) -> Result<Cursor> {
-        const Member member = members.at(name);
+        const TarMember member = members.at(name);
         FP_TRY(auto window, WindowSource::make(source, member.offset, member.size, source->name()));
         return Cursor(std::move(window), member.offset, context.stop);
     };

@@ -98,7 +98,8 @@ private slots:
     {
         QTest::addColumn<QString>("path");
         QTest::addColumn<QJsonObject>("expected");
-        for (const QString &family : {QStringLiteral("dcp")}) {
+        for (const char *name : {"dcp", "ranks", "nemo"}) {
+            const QString family = QString::fromLatin1(name);
             const QJsonObject cases = expectations(family);
             QVERIFY2(!cases.isEmpty(), qPrintable(family));
             for (auto at = cases.begin(); at != cases.end(); ++at) {

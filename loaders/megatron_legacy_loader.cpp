@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loaders/megatron_legacy_loader.h"
+
+#include "loaders/rank_part.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace forkpoint {
+
+namespace {
+
+/// The file whose items stand directly below the folder's name.
+constexpr std::string_view ModelFile = "model_optim_rng.pt";
+
+/// "mp_rank_01_003": the numbers behind it.
+std::optional<std::vector<std::int64_t>> parseFolder(std::string_view name)
+{
+    constexpr std::string_view Word = "mp_rank_";
+    if (!name.starts_with(Word))
+        return std::nullopt;
+    std::vector<std::int64_t> numbers;
+    for (std::size_t at = Word.size();; ++at) {
+        const auto number = takeNumber(name, at);
+        if (!number || numbers.size() == 3)
+            return std::nullopt;
+        numbers.push_back(*number);
+        if (at == name.size())
+            return numbers;
+        if (name[at] != '_')
+            return std::nullopt;
+    }
+}
+
+std::optional<std::int64_t> argument(const RankPart &part, std::string_view name)
+{
+    const Value *value = part.value({{Key::of("args"), Key::of(std::string(name))}});
+    const auto *number = value ? std::get_if<std::int64_t>(&value->data) : nullptr;
+    return number && *number > 0 && *number < 1'000'000 ? std::optional(*number) : std::nullopt;
+}
+
+/// How many ranks there were in each direction, from the arguments of the run.
+struct Sizes
+{
+    std::int64_t tensor = 1, pipeline = 1, expert = 1;
+};
+
+Sizes sizesOf(const RankPart &part)
+{
+    return {argument(part, "tensor_model_parallel_size").value_or(1),
+            argument(part, "pipeline_model_parallel_size").value_or(1),
+            argument(part, "expert_model_parallel_size").value_or(1)};
+}
+
+/// A single number behind the tensor rank is the pipeline's where there is one, else the expert's.
+OwnerCoordinate ownerOf(const std::vector<std::int64_t> &numbers, const Sizes &sizes)
+{
+    OwnerCoordinate owner{{{"tp", numbers[0]}}};
+    if (numbers.size() == 2)
+        owner.axes.emplace_back(sizes.pipeline == 1 && sizes.expert > 1 ? "ep" : "pp", numbers[1]);
+    if (numbers.size() == 3) {
+        owner.axes.emplace_back("pp", numbers[1]);
+        owner.axes.emplace_back("ep", numbers[2]);
+    }
+    return owner;
+}
+
+class MegatronLegacyLoader final : public DirectoryLoader
+{
+public:
+    std::string_view name() const override { return "megatron-legacy"; }
+    std::string_view description() const override
+    {
+        return "Megatron-LM's folders mp_rank_XX, listed by rank";
+    }
+
+    DirectoryClaim claim(const DirectoryView &view) const override
+    {
+        const auto &entries = view.listing.entries;
+        return {std::any_of(entries.begin(), entries.end(), isRankFolder), {}};
+    }
+
+    Result<LoadedFile> load(const DirectoryView &view, const OpenOptions &options,
+                            std::stop_token stop) const override
+    {
+        LoadedFile loaded;
+        loaded.format = name();
+        std::size_t folders = 0, opened = 0;
+        std::optional<Sizes> sizes;
+        std::optional<Error> first;
+        for (const DirectoryEntry &entry : view.listing.entries) {
+            if (!isRankFolder(entry))
+                continue;
+            ++folders;
+            auto files = listDirectory(view.directory / entry.name, view.prefix + entry.name);
+            if (!files.ok()) {
+                tellLostPart(files.error(), view.prefix + entry.name, loaded.builder);
+                continue;
+            }
+            for (const DirectoryEntry &file : files->entries) {
+                if (file.kind != EntryKind::File || !file.name.ends_with(".pt"))
+                    continue;
+                Status status =
+                    addFile(view, entry.name, file.name, options, stop, sizes, loaded.builder);
+                if (status.ok()) {
+                    ++opened;
+                    continue;
+                }
+                first = first.value_or(status.error());
+                tellLostPart(std::move(status).error(), view.prefix + entry.name + "/" + file.name,
+                             loaded.builder);
+            }
+        }
+        if (opened == 0)
+            return first.value_or(Error{
+                ErrorCode::NotFound, view.prefix, {}, "its mp_rank folders hold no .pt file"});
+        if (sizes)
+            checkRanks(view, *sizes, folders, loaded.builder);
+        return loaded;
+    }
+
+private:
+    static bool isRankFolder(const DirectoryEntry &entry)
+    {
+        return entry.kind == EntryKind::Directory && parseFolder(entry.name).has_value();
+    }
+
+    static Status addFile(const DirectoryView &view, const std::string &folder,
+                          const std::string &name, const OpenOptions &options,
+                          const std::stop_token &stop, std::optional<Sizes> &sizes,
+                          CheckpointBuilder &builder)
+    {
+        FP_TRY(RankPart part, loadRankPart(view, folder + "/" + name, {}, options, stop, builder));
+        if (!sizes && name == ModelFile)
+            sizes = sizesOf(part);
+        const std::vector<std::int64_t> numbers = *parseFolder(folder);
+        const OwnerIndex owner = builder.addOwner(ownerOf(numbers, sizes.value_or(Sizes())));
+        KeyPath prefix{{Key::of(folder)}};
+        if (name != ModelFile)
+            prefix.keys.push_back(Key::of(name.substr(0, name.rfind('.'))));
+        const auto place = [&prefix](KeyPath &path) {
+            path.keys.insert(path.keys.begin(), prefix.keys.begin(), prefix.keys.end());
+        };
+        for (TensorRef &tensor : part.tensors) {
+            place(tensor.path);
+            tensor.owner = owner;
+            for (Extent &extent : tensor.extents)
+                extent.owner = owner;
+            builder.addTensor(std::move(tensor));
+        }
+        for (ValueRef &value : part.values) {
+            place(value.path);
+            builder.addValue(std::move(value));
+        }
+        return {};
+    }
+
+    static void checkRanks(const DirectoryView &view, const Sizes &sizes, std::size_t folders,
+                           CheckpointBuilder &builder)
+    {
+        const std::int64_t most = sizes.tensor * sizes.pipeline * sizes.expert;
+        const std::int64_t least = sizes.tensor * sizes.pipeline;
+        if (std::int64_t(folders) == most || std::int64_t(folders) == least)
+            return;
+        builder.addDiagnostic({Severity::Error,
+                               "incomplete",
+                               view.prefix,
+                               {},
+                               "the run had " + std::to_string(most)
+                                   + " model-parallel ranks, folders of " + std::to_string(folders)
+                                   + " are here"});
+        builder.setIncomplete();
+    }
+};
+
+} // namespace
+
+const DirectoryLoader &megatronLegacyLoader()
+{
+    static const MegatronLegacyLoader loader;
+    return loader;
+}
+
+} // namespace forkpoint
