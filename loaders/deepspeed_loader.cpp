@@ -4,6 +4,7 @@
 #include "loaders/deepspeed_files.h"
 #include "loaders/extent_reader.h"
 #include "loaders/rank_part.h"
+#include "loaders/replica_check.h"
 #include "loaders/tensor_joiner.h"
 #include "loaders/zero_partitions.h"
 #include "model/bytes.h"
@@ -288,6 +289,7 @@ public:
             return first.value_or(Error{ErrorCode::NotFound, view.prefix, {}, "holds no files"});
         for (auto &[number, rank] : ranks)
             addRank(number, ranks.size() > 1, std::move(rank), loaded.builder);
+        checkReplicas(loaded.builder, stop);
         return loaded;
     }
 

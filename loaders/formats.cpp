@@ -24,8 +24,6 @@ std::vector<FormatInfo> listFormats()
     formats.push_back({"metrics", "JSON lines and CSV beside the checkpoints", true, {}});
     // Known by name, so that a user who asks is told rather than left to guess.
     const std::pair<const char *, const char *> absent[] = {
-        {"megatron", "Megatron-Core and Megatron-LM directories"},
-        {"deepspeed", "DeepSpeed ZeRO partitions, joined"},
         {"hdf5", "HDF5 and Keras files"},
         {"orbax", "Orbax, zarr and OCDBT"},
         {"gguf", "GGUF"},

@@ -2,6 +2,7 @@
 #include "loaders/hf_shards_loader.h"
 
 #include "loaders/json.h"
+#include "loaders/replica_check.h"
 #include "loaders/safetensors_loader.h"
 #include "loaders/tensor_joiner.h"
 
@@ -111,6 +112,7 @@ public:
             loaded.builder.setIncomplete();
         }
         joiner.finish(loaded.builder);
+        checkReplicas(loaded.builder, stop);
         if (std::int64_t(files.size()) < fileCount
             || *shards.rbegin() - *shards.begin() >= std::int64_t(shards.size())) {
             loaded.builder.addDiagnostic({Severity::Error,

@@ -4,6 +4,7 @@
 #include "loaders/extent_reader.h"
 #include "loaders/limits.h"
 #include "loaders/rank_part.h"
+#include "loaders/replica_check.h"
 #include "loaders/tensor_joiner.h"
 
 #include <algorithm>
@@ -270,6 +271,7 @@ public:
         }
         if (opened == 0)
             return first.value_or(Error{ErrorCode::NotFound, view.prefix, {}, "holds no files"});
+        checkReplicas(loaded.builder, stop);
         return loaded;
     }
 

@@ -98,7 +98,7 @@ private slots:
     {
         QTest::addColumn<QString>("path");
         QTest::addColumn<QJsonObject>("expected");
-        for (const char *name : {"dcp", "ranks", "nemo"}) {
+        for (const char *name : {"dcp", "ranks", "nemo", "deepspeed"}) {
             const QString family = QString::fromLatin1(name);
             const QJsonObject cases = expectations(family);
             QVERIFY2(!cases.isEmpty(), qPrintable(family));
@@ -151,6 +151,49 @@ private slots:
         for (const Extent &extent : both.extents)
             owners.insert(catalog.owners[extent.owner].toString());
         QCOMPARE(owners, (std::set<std::string>{"rank 0", "rank 1", "rank 2", "rank 3"}));
+    }
+
+    void replicasThatDifferAreFound()
+    {
+        const Copy copy(Data + "/ranks/dtensor");
+        const Opened sound(copy.path());
+        QVERIFY2(sound.source, sound.error.c_str());
+        QVERIFY(sound.source->catalog().findings.empty());
+        const TensorRef &whole =
+            sound.source->catalog().tensors[*sound.source->catalog().findTensor("model.whole")];
+        QCOMPARE(whole.replicas.size(), std::size_t(3));
+        const Extent &second = whole.replicas[1].extents.front(); // of rank 2
+        QFile file(QString::fromStdString((copy.path() / "rank_2.pt").string()));
+        QVERIFY(file.open(QIODevice::ReadWrite));
+        QVERIFY(file.seek(qint64(second.offset)));
+        QVERIFY(file.putChar(char(0x55)));
+        file.close();
+        const Opened damaged(copy.path());
+        const auto &findings = damaged.source->catalog().findings;
+        QCOMPARE(findings.size(), std::size_t(1));
+        QCOMPARE(findings[0].id, std::string("replicas-differ"));
+        QVERIFY(findings[0].text.find("rank 0; rank 1; rank 3") != std::string::npos);
+    }
+
+    void missingRankFile()
+    {
+        const Copy copy(Data + "/ranks/dtensor");
+        fs::remove(copy.path() / "rank_1.pt");
+        const Opened opened(copy.path());
+        QVERIFY2(opened.source, opened.error.c_str());
+        QVERIFY(!opened.source->catalog().complete);
+        const Catalog &catalog = opened.source->catalog();
+        QVERIFY(catalog.tensors[*catalog.findTensor("model.both")].unreadable);
+        QVERIFY(!catalog.tensors[*catalog.findTensor("model.whole")].unreadable);
+    }
+
+    void archivesCutAnywhereAreRefusedOrPartly()
+    {
+        const QByteArray whole = test::fileBytes(Data + "/nemo/ranks.nemo");
+        for (qsizetype size = 0; size < whole.size(); size += 97) {
+            CheckpointBuilder builder;
+            (void)loadFile(test::memory(whole.left(size)), {}, {}).ok();
+        }
     }
 
     void missingFileOfARank()

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "loaders/checkpoint.h"
+
+#include <stop_token>
+
+namespace forkpoint {
+
+/// Reads the copies that several ranks hold of one part of a tensor and adds a finding,
+/// "replicas-differ", for each tensor whose copies are not equal, with the ranks grouped by what they
+/// hold. Stops comparing at limits::ReplicaBytes and says so.
+void checkReplicas(CheckpointBuilder &builder, std::stop_token stop);
+
+} // namespace forkpoint
