@@ -24,6 +24,7 @@ struct DirectoryContents
     std::vector<std::string> indexes;        ///< Hugging Face indexes, the one to take first
     std::vector<Part> parts;                 ///< files with tensors, by name
     std::vector<std::string> jsonFiles;      ///< JSON documents that are listed as values
+    std::vector<std::string> folders;        ///< distributed checkpoints that are parts of this one
     const DirectoryLoader *loader = nullptr; ///< whose the directory as a whole is
     std::string foreign;                     ///< "an Orbax checkpoint", not opened yet
     std::string interrupted;                 ///< why this is an unfinished save

@@ -5,6 +5,7 @@
 #include "loaders/file_source.h"
 #include "loaders/format_probe.h"
 #include "loaders/hf_index.h"
+#include "loaders/latest_pointer.h"
 #include "loaders/line_reader.h"
 #include "loaders/metrics_csv.h"
 #include "loaders/metrics_jsonl.h"
@@ -317,6 +318,16 @@ Result<std::shared_ptr<const Run>> openDirectory(const fs::path &path, OpenedPtr
         FP_TRY(taken, takeFolderBelow(path, listing, *run, stop));
     }
     addMetricsBeside(path, listing, *run, stop);
+    const std::string noPrefix;
+    for (Diagnostic &diagnostic : checkLatestPointers({path, noPrefix, listing}, run->m_steps)) {
+        if (!taken && diagnostic.severity == Severity::Error) {
+            return Error{diagnostic.code == "refused" ? ErrorCode::Refused : ErrorCode::Malformed,
+                         std::move(diagnostic.file),
+                         {},
+                         std::move(diagnostic.text)};
+        }
+        run->m_diagnostics.push_back(std::move(diagnostic));
+    }
     if (!taken && run->m_metrics.empty())
         return nothingHere(path, run->m_path, listing, stop);
     if (!taken)
