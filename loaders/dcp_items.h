@@ -15,9 +15,10 @@ public:
     DcpItems(const DirectoryView &view, const DcpMetadata &metadata, CheckpointBuilder &builder,
              std::stop_token stop);
 
-    /// The piece of a tensor that is stored there: dtype, shape and one extent over the stored
-    /// shape, whose file and owner are the builder's. Says so where it is something else.
-    Result<TensorRef> shard(const DcpItem &item, std::uint64_t expectedBytes);
+    /// The piece of a tensor that is stored there, which must be of that type and shape: one extent
+    /// over the stored shape, whose file and owner are the builder's. Of a checkpoint of more than
+    /// limits::EagerPieces pieces the containers are looked at when they are read.
+    Result<TensorRef> shard(const DcpItem &item, const DType &dtype, const Shape &shape);
     /// Lists an object at `path`: what a torch.save holds, or bytes as such.
     Status object(const DcpItem &item, const KeyPath &path);
 
@@ -35,13 +36,14 @@ private:
         std::optional<Error> problem;
     };
     File &file(std::uint32_t number);
-    Result<std::shared_ptr<const ByteSource>> window(const DcpItem &item, std::uint64_t cap);
+    TensorRef laterShard(const DcpItem &item, const DType &dtype, const Shape &shape);
 
     const DirectoryView &m_view;
     const DcpMetadata &m_metadata;
     CheckpointBuilder &m_builder;
     std::stop_token m_stop;
     std::vector<File> m_files;
+    bool m_isLarge = false;
     std::shared_ptr<TreeBudget> m_budget = std::make_shared<TreeBudget>();
 };
 

@@ -34,6 +34,8 @@ constexpr std::uint64_t ZipDirectoryBytes = 512u << 20;
 constexpr std::uint64_t PickleBytes = std::uint64_t(1) << 30;
 /// Nodes a pickle may create (objects, containers, strings).
 constexpr std::size_t PickleNodes = 8'000'000;
+/// Nodes of a distributed checkpoint's .metadata: some 20 a piece, which 10^6 pieces need.
+constexpr std::size_t MetadataNodes = 32'000'000;
 /// Items the tree of a pickle may list once shared parts are unfolded: stops memo bombs.
 constexpr std::size_t TreeItems = 4'000'000;
 /// Nesting of a pickle's tree.

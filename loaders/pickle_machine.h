@@ -3,6 +3,7 @@
 
 #include "loaders/pickle_vm.h"
 
+#include <array>
 #include <limits>
 #include <unordered_map>
 
@@ -12,11 +13,13 @@ namespace forkpoint {
 class PickleMachine
 {
 public:
-    PickleMachine(std::shared_ptr<const std::vector<std::byte>> input, std::uint64_t at)
+    PickleMachine(std::shared_ptr<const std::vector<std::byte>> input, std::uint64_t at,
+                  std::size_t maxNodes)
         : m_graph(std::make_shared<PickleGraph>()),
           m_in(asText(*input)),
           m_start(std::size_t(at)),
-          m_at(std::size_t(at))
+          m_at(std::size_t(at)),
+          m_maxNodes(maxNodes)
     {
         m_graph->input = std::move(input);
     }
@@ -97,6 +100,17 @@ private:
     std::vector<NodeId> m_memo;
     std::unordered_map<std::string, NodeId> m_globalNodes;
     bool m_stopped = false;
+    std::size_t m_maxNodes;
+    /// Small integers and the empty tuple are what most nodes would be: one node each.
+    std::array<NodeId, 256> m_smallIntegers = filledWithNone();
+    NodeId m_emptyTuple = NoNode;
+
+    static std::array<NodeId, 256> filledWithNone()
+    {
+        std::array<NodeId, 256> none{};
+        none.fill(NoNode);
+        return none;
+    }
 };
 
 template <class T>

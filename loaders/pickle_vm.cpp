@@ -43,16 +43,15 @@ Result<std::string_view> PickleMachine::line()
 
 Result<NodeId> PickleMachine::add(PickleNode node)
 {
-    if (m_graph->nodes.size() >= limits::PickleNodes)
-        return error(ErrorCode::Limit,
-                     "more than " + std::to_string(limits::PickleNodes) + " objects");
+    if (m_graph->nodes.size() >= m_maxNodes)
+        return error(ErrorCode::Limit, "more than " + std::to_string(m_maxNodes) + " objects");
     m_graph->nodes.push_back(node);
     return NodeId(m_graph->nodes.size() - 1);
 }
 
 Status PickleMachine::pushId(NodeId id)
 {
-    if (m_stack.size() >= limits::PickleNodes)
+    if (m_stack.size() >= m_maxNodes)
         return error(ErrorCode::Limit, "the stack grows beyond every real pickle");
     m_stack.push_back(id);
     return {};
@@ -82,10 +81,16 @@ Status PickleMachine::pushOwned(PickleKind kind, std::string text, bool flag)
 
 Status PickleMachine::pushInteger(std::int64_t value)
 {
+    const bool isSmall = value >= 0 && std::size_t(value) < m_smallIntegers.size();
+    if (isSmall && m_smallIntegers[std::size_t(value)] != NoNode)
+        return pushId(m_smallIntegers[std::size_t(value)]);
     PickleNode node;
     node.kind = PickleKind::Int;
     node.integer = value;
-    return push(node);
+    FP_CHECK(push(node));
+    if (isSmall)
+        m_smallIntegers[std::size_t(value)] = m_stack.back();
+    return {};
 }
 
 Status PickleMachine::pushContainer(PickleKind kind, std::vector<NodeId> items, bool flag)
@@ -100,14 +105,19 @@ Status PickleMachine::pushContainer(PickleKind kind, std::vector<NodeId> items, 
 
 Status PickleMachine::pushTuple(std::span<const NodeId> items)
 {
+    if (items.empty() && m_emptyTuple != NoNode)
+        return pushId(m_emptyTuple);
     PickleNode node;
     node.kind = PickleKind::Tuple;
     node.ref = std::uint32_t(m_graph->tupleItems.size());
     node.length = items.size();
-    if (m_graph->tupleItems.size() + items.size() > 8 * limits::PickleNodes)
+    if (m_graph->tupleItems.size() + items.size() > 8 * m_maxNodes)
         return error(ErrorCode::Limit, "tuples hold more than every real pickle");
     m_graph->tupleItems.insert(m_graph->tupleItems.end(), items.begin(), items.end());
-    return push(node);
+    FP_CHECK(push(node));
+    if (items.empty())
+        m_emptyTuple = m_stack.back();
+    return {};
 }
 
 Status PickleMachine::pushGlobal(std::string_view module, std::string_view name)
@@ -209,7 +219,7 @@ Status PickleMachine::stepOther(char opcode)
     }
     case '\x95': return frame();
     case '(':
-        if (m_marks.size() >= limits::PickleNodes)
+        if (m_marks.size() >= m_maxNodes)
             return error(ErrorCode::Limit, "more marks than every real pickle");
         m_marks.push_back(m_stack.size());
         return {};
@@ -333,11 +343,11 @@ Result<std::shared_ptr<const PickleGraph>> PickleMachine::run(std::stop_token st
 
 Result<std::shared_ptr<const PickleGraph>>
 readPickle(std::shared_ptr<const std::vector<std::byte>> input, std::uint64_t at,
-           std::stop_token stop)
+           std::stop_token stop, std::size_t maxNodes)
 {
     if (at > input->size())
         return Error{ErrorCode::Truncated, {}, "byte " + std::to_string(at), "no pickle is left"};
-    return PickleMachine(std::move(input), at).run(std::move(stop));
+    return PickleMachine(std::move(input), at, maxNodes).run(std::move(stop));
 }
 
 Result<std::shared_ptr<const PickleGraph>> readPickle(const ByteSource &source, std::uint64_t at,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "loaders/byte_source.h"
+#include "loaders/limits.h"
 #include "loaders/pickle_graph.h"
 #include "model/result.h"
 
@@ -24,7 +25,7 @@ namespace forkpoint {
 /// Source: CPython Lib/pickle.py and Lib/pickletools.py.
 Result<std::shared_ptr<const PickleGraph>>
 readPickle(std::shared_ptr<const std::vector<std::byte>> input, std::uint64_t at,
-           std::stop_token stop);
+           std::stop_token stop, std::size_t maxNodes = limits::PickleNodes);
 
 /// The same from byte `at` of a source that holds other things behind the pickle: reads as many
 /// bytes as the pickle turns out to need, up to limits::PickleBytes. graph.end counts from `at`.

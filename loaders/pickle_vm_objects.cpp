@@ -142,7 +142,7 @@ Status PickleMachine::stepContainer(char opcode)
 Status PickleMachine::put(std::uint64_t index)
 {
     FP_TRY(const NodeId id, top());
-    if (index >= limits::PickleNodes)
+    if (index >= m_maxNodes)
         return error(ErrorCode::Limit,
                      "memo index " + std::to_string(index) + " is beyond every real pickle");
     if (index >= m_memo.size())
