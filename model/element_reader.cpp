@@ -71,9 +71,11 @@ ElementRow rowOf(const Window &window, const DType &dtype, Index index)
                           elementBits(dtype, window.b, local));
 }
 
-/// Calls visit(window, index) for every differing element of a window, rising; false stops.
+enum class Visits { Differing, All };
+
+/// Calls visit(index) for every element of a window, or every differing one, rising; false stops.
 template <class Visit>
-bool forEachDifference(const Window &window, const DType &dtype, Visit visit)
+bool forEach(Visits which, const Window &window, const DType &dtype, Visit visit)
 {
     const auto same = [&](Index local) {
         if (dtype.bits % 8 != 0)
@@ -82,18 +84,19 @@ bool forEachDifference(const Window &window, const DType &dtype, Visit visit)
         return std::memcmp(window.a.data() + local * width, window.b.data() + local * width, width)
             == 0;
     };
-    if (window.a == window.b)
+    const bool all = which == Visits::All;
+    if (!all && window.a == window.b)
         return true;
     for (Index local = 0; local < window.count; ++local) {
-        if (!same(local) && !visit(window.first + local))
+        if ((all || !same(local)) && !visit(window.first + local))
             return false;
     }
     return true;
 }
 
-/// Walks both tensors from element `from` on. visit(window, index) for every difference.
+/// Walks both tensors from element `from` on. visit(window, index) for all, or every difference.
 template <class Visit>
-Status scan(const TensorPairRef &pair, Index from, std::stop_token stop,
+Status scan(const TensorPairRef &pair, Visits which, Index from, std::stop_token stop,
             const std::function<void(const Progress &)> &progress, Visit visit)
 {
     const DType &dtype = pair.tensorA().dtype;
@@ -103,8 +106,9 @@ Status scan(const TensorPairRef &pair, Index from, std::stop_token stop,
         if (stop.stop_requested())
             return cancelled();
         FP_TRY(const Window window, readWindow(pair, first, std::min(piece, total - first)));
-        const bool more = forEachDifference(
-            window, dtype, [&](Index index) { return index < from || visit(window, index); });
+        const bool more = forEach(which, window, dtype, [&](Index index) {
+            return index < from || visit(window, index);
+        });
         now.bytesDone = 2
             * (std::uint64_t(double(first + window.count) / double(total)
                              * double(pair.tensorA().bytes)));
@@ -178,16 +182,29 @@ Result<ElementPage> readByIndex(const TensorPairRef &pair, const ElementQuery &q
     return page;
 }
 
-Result<ElementPage> readDiffering(const TensorPairRef &pair, const ElementQuery &query,
-                                  std::stop_token stop,
-                                  const std::function<void(const Progress &)> &progress)
+/// By index: the differing elements, or all of them, that the filter accepts.
+Result<ElementPage> readAccepted(const TensorPairRef &pair, const ElementQuery &query,
+                                 std::stop_token stop,
+                                 const std::function<void(const Progress &)> &progress)
 {
     const DType &dtype = pair.tensorA().dtype;
     ElementPage page;
-    FP_CHECK(scan(pair, 0, stop, progress, [&](const Window &window, Index index) {
-        const Index number = page.differentElements++;
-        if (number >= query.offset && page.rows.size() < query.count)
-            page.rows.push_back(rowOf(window, dtype, index));
+    const Visits which = query.order == ElementOrder::ByIndex ? Visits::All : Visits::Differing;
+    FP_CHECK(scan(pair, which, 0, stop, progress, [&](const Window &window, Index index) {
+        if (query.filter.part && !query.filter.part->accepts(index))
+            return true; // before anything is decoded
+        const bool wanted =
+            page.differentElements >= query.offset && page.rows.size() < query.count;
+        if (!wanted && !query.filter.range) {
+            ++page.differentElements;
+            return true;
+        }
+        ElementRow row = rowOf(window, dtype, index);
+        if (!query.filter.accepts(row))
+            return true;
+        ++page.differentElements;
+        if (wanted)
+            page.rows.push_back(std::move(row));
         return true;
     }));
     page.complete = query.offset >= page.differentElements
@@ -204,22 +221,27 @@ Result<ElementPage> readLargest(const TensorPairRef &pair, const ElementQuery &q
         std::size_t(std::min<Index>(MaxElementRows, query.offset) + query.count);
     std::vector<Ranked> heap; // its front is the row that ranks last
     ElementPage page;
-    FP_CHECK(scan(pair, 0, stop, progress, [&](const Window &window, Index index) {
-        ++page.differentElements;
-        Ranked ranked{{}, rowOf(window, dtype, index)};
-        const ElementValue &a = ranked.row.a, &b = ranked.row.b;
-        ranked.magnitude =
-            std::max(partMagnitude(a.real, b.real), partMagnitude(a.imaginary, b.imaginary));
-        if (heap.size() == keep) {
-            if (keep == 0 || !ranksBefore(ranked, heap.front()))
+    FP_CHECK(
+        scan(pair, Visits::Differing, 0, stop, progress, [&](const Window &window, Index index) {
+            if (query.filter.part && !query.filter.part->accepts(index))
                 return true;
-            std::pop_heap(heap.begin(), heap.end(), ranksBefore);
-            heap.pop_back();
-        }
-        heap.push_back(std::move(ranked));
-        std::push_heap(heap.begin(), heap.end(), ranksBefore);
-        return true;
-    }));
+            Ranked ranked{{}, rowOf(window, dtype, index)};
+            if (!query.filter.accepts(ranked.row))
+                return true;
+            ++page.differentElements;
+            const ElementValue &a = ranked.row.a, &b = ranked.row.b;
+            ranked.magnitude =
+                std::max(partMagnitude(a.real, b.real), partMagnitude(a.imaginary, b.imaginary));
+            if (heap.size() == keep) {
+                if (keep == 0 || !ranksBefore(ranked, heap.front()))
+                    return true;
+                std::pop_heap(heap.begin(), heap.end(), ranksBefore);
+                heap.pop_back();
+            }
+            heap.push_back(std::move(ranked));
+            std::push_heap(heap.begin(), heap.end(), ranksBefore);
+            return true;
+        }));
     std::sort_heap(heap.begin(), heap.end(), ranksBefore);
     for (std::size_t i = std::size_t(std::min<Index>(query.offset, heap.size())); i < heap.size();
          ++i)
@@ -242,8 +264,11 @@ Result<ElementPage> readElements(const TensorPairRef &pair, const ElementQuery &
                      {},
                      "at most " + std::to_string(MaxElementRows) + " rows at a time"};
     switch (query.order) {
-    case ElementOrder::ByIndex: return readByIndex(pair, query);
-    case ElementOrder::Differing: return readDiffering(pair, query, stop, progress);
+    case ElementOrder::ByIndex:
+        if (query.filter.isEmpty())
+            return readByIndex(pair, query);
+        [[fallthrough]];
+    case ElementOrder::Differing: return readAccepted(pair, query, stop, progress);
     case ElementOrder::Largest: break;
     }
     if (query.offset > MaxElementRows)
@@ -260,7 +285,7 @@ Result<std::optional<Index>> nextDifference(const TensorPairRef &pair, Index fro
     FP_CHECK(checkPair(pair));
     std::optional<Index> found;
     if (!backward) {
-        FP_CHECK(scan(pair, from, stop, {}, [&](const Window &, Index index) {
+        FP_CHECK(scan(pair, Visits::Differing, from, stop, {}, [&](const Window &, Index index) {
             found = index;
             return false;
         }));
@@ -274,7 +299,7 @@ Result<std::optional<Index>> nextDifference(const TensorPairRef &pair, Index fro
             return cancelled();
         const Index first = end > piece ? end - piece : 0;
         FP_TRY(const Window window, readWindow(pair, first, end - first));
-        forEachDifference(window, dtype, [&](Index index) {
+        forEach(Visits::Differing, window, dtype, [&](Index index) {
             if (index < end)
                 found = index;
             return true;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/element.h"
+#include "model/element_filter.h"
 #include "model/progress.h"
 #include "model/result.h"
 #include "model/tensor_source.h"
@@ -33,7 +34,8 @@ struct ElementQuery
 {
     ElementOrder order = ElementOrder::Differing;
     Index offset = 0;
-    std::size_t count = 100; ///< at most MaxElementRows with Largest
+    std::size_t count = 100;   ///< at most MaxElementRows with Largest
+    ElementFilter filter = {}; ///< offsets count the elements it accepts
 };
 
 constexpr std::size_t MaxElementRows = 1'000'000;
@@ -41,12 +43,14 @@ constexpr std::size_t MaxElementRows = 1'000'000;
 struct ElementPage
 {
     std::vector<ElementRow> rows;
-    Index differentElements = 0; ///< in the whole tensor; with order ByIndex unknown (0)
-    bool complete = false;       ///< nothing follows the last row
+    /// In the whole tensor those that differ, or, with a filter, those of the order that it accepts.
+    /// With order ByIndex and no filter unknown (0).
+    Index differentElements = 0;
+    bool complete = false; ///< nothing follows the last row
 };
 
-/// Reads the rows a query asks for: with order ByIndex only that window, else one pass over both
-/// tensors in bounded memory. `progress` (may be empty) is called between blocks, on this thread.
+/// Reads the rows a query asks for: with order ByIndex and no filter only that window, else one pass
+/// over both tensors in bounded memory. `progress` (may be empty) is called between blocks, on this thread.
 Result<ElementPage> readElements(const TensorPairRef &pair, const ElementQuery &query,
                                  std::stop_token stop,
                                  const std::function<void(const Progress &)> &progress);

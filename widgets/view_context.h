@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/element_map.h"
 #include "model/element_reader.h"
+#include "model/non_finite_search.h"
 #include "model/progress.h"
 #include "model/run_comparison.h"
+#include "model/tensor_history.h"
+#include "widgets/pair_notes.h"
 
 #include <QObject>
 #include <QString>
@@ -65,12 +69,21 @@ class ViewContext : public QObject
 public:
     using QObject::QObject;
 
+    /// Tells requests of all views apart.
+    std::uint64_t nextRequestId() { return ++m_lastRequestId; }
+
     // --- the two sides
     virtual SideState side(Side side) const = 0;
     virtual void openSide(Side side, const QString &path) = 0;
     virtual void openPair(const QString &pathA, const QString &pathB) = 0;
     virtual void swapSides() = 0;
     virtual void closeAll() = 0;
+    virtual void reload() = 0;     ///< opens both sides anew; step and tensor stay selected
+    virtual void checkFiles() = 0; ///< answered by changedFilesChanged(), if so
+    /// What changed in the files since they were read; empty: nothing known to have.
+    virtual QString changedFiles() const = 0;
+    PairNotes &notes() { return m_notes; }
+    const PairNotes &notes() const { return m_notes; }
 
     // --- the comparison of the runs (step strip, banner)
     virtual std::shared_ptr<const RunComparison> comparison() const = 0; ///< null before the first
@@ -86,6 +99,8 @@ public:
     // --- the selected tensor (detail); a row number into stepComparison()->tensors
     virtual std::optional<std::size_t> selectedTensor() const = 0;
     virtual void selectTensor(std::optional<std::size_t> row) = 0;
+    /// A step and a tensor by its logical name, whether or not the step has been compared.
+    virtual void selectPlace(std::optional<Step> step, const std::string &tensor) = 0;
     /// Statistics of the selected pair, computed on demand for identical pairs; null meanwhile.
     virtual std::shared_ptr<const DiffStats> selectedStats() const = 0;
     /// What the catalogue of one side says of the selected tensor (files, offsets, notes); null
@@ -93,6 +108,10 @@ public:
     virtual std::shared_ptr<const TensorRef> selectedTensorRef(Side) const { return nullptr; }
     virtual void requestElements(const ElementRequest &request) = 0;
     virtual void requestNextDifference(std::uint64_t id, Index from, bool backward) = 0;
+    virtual void requestMap(std::uint64_t id, const MapQuery &query) = 0;
+    virtual void requestHistory(std::uint64_t id) = 0;
+    /// Over all tensors of the selected step.
+    virtual void searchNonFinite(std::uint64_t id) = 0;
 
     // --- jobs, device, export
     virtual JobState job() const = 0;
@@ -100,8 +119,12 @@ public:
     virtual QString device() const = 0; ///< "CPU, scalar, 2 threads"
     virtual QList<SamplePair> samples() const = 0;
     virtual QStringList recentPairs() const = 0; ///< "A\nB" each, newest first
-    /// The forkpoint-cli command that reproduces what is shown.
+    /// The forkpoint-cli command that reproduces the comparison that is shown.
     virtual QString commandLine() const = 0;
+    /// The one that writes the same report as exportReport().
+    virtual QString reportCommand(const QString &path) const = 0;
+    /// The one that lists elements of a tensor, by its logical name.
+    virtual QString elementsCommand(const std::string &tensor, ElementOrder order) const = 0;
     /// Writes the report; ends with a jobChanged.
     virtual void exportReport(const QString &path) = 0;
 
@@ -113,9 +136,18 @@ Q_SIGNALS:
     void selectedTensorChanged();
     void selectedStatsChanged();
     void elementsReady(quint64 id, std::shared_ptr<const forkpoint::ElementPage> page);
-    void elementsFailed(quint64 id, const QString &error);
     void nextDifferenceReady(quint64 id, std::optional<forkpoint::Index> index);
+    /// Answers that grow: several of one id may come, the last of them complete.
+    void mapReady(quint64 id, std::shared_ptr<const forkpoint::ElementMap> map);
+    void historyReady(quint64 id, std::shared_ptr<const forkpoint::TensorHistory> history);
+    void nonFiniteReady(quint64 id, std::shared_ptr<const forkpoint::NonFiniteFindings> findings);
+    void requestFailed(quint64 id, const QString &error); ///< any of the requests with an id
+    void changedFilesChanged();
     void jobChanged();
+
+private:
+    std::uint64_t m_lastRequestId = 0;
+    PairNotes m_notes;
 };
 
 } // namespace forkpoint

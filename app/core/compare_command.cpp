@@ -112,17 +112,10 @@ std::string elementsLine(const CompareCommand &command, const RunComparison &com
     });
     if (first == rows.end())
         return {};
-    std::string line = "forkpoint-cli elements " + pathWord(command.pathA) + " "
-        + pathWord(command.pathB) + option("--tensor", first->name);
-    if (command.steps.only)
-        line += stepWords(command.steps);
-    else if (comparison.shownStep)
-        line += " --step " + std::to_string(*comparison.shownStep);
-    if (command.options.pairing.strict)
-        line += " --pair strict";
-    for (const RenameRule &rule : command.options.pairing.renames)
-        line += option("--rename", ruleText(rule));
-    return line + openWords(command.open) + " --order largest --count 20";
+    CompareCommand atStep = command;
+    if (!atStep.steps.only && comparison.shownStep)
+        atStep.steps.only = StepSelection::Pair{*comparison.shownStep, *comparison.shownStep};
+    return elementsCommand(atStep, first->name, ElementOrder::Largest) + " --count 20";
 }
 
 } // namespace
@@ -135,6 +128,21 @@ std::string commandLine(const CompareCommand &command)
         + toleranceWords(options.tolerance) + openWords(command.open)
         + (options.strictValues ? " --strict-values" : "")
         + (options.verdictOnly ? " --verdict-only" : "") + (options.full ? " --full" : "");
+}
+
+std::string elementsCommand(const CompareCommand &command, const std::string &tensor,
+                            ElementOrder order)
+{
+    std::string line = "forkpoint-cli elements " + pathWord(command.pathA) + " "
+        + pathWord(command.pathB) + option("--tensor", tensor);
+    if (command.steps.only)
+        line += stepWords(command.steps);
+    if (command.options.pairing.strict)
+        line += " --pair strict";
+    for (const RenameRule &rule : command.options.pairing.renames)
+        line += option("--rename", ruleText(rule));
+    return line + openWords(command.open)
+        + (order == ElementOrder::Largest ? " --order largest" : " --order index");
 }
 
 ReportRequest reportRequest(const CompareCommand &command, const RunComparison &comparison)

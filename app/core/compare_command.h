@@ -3,6 +3,7 @@
 
 #include "loaders/loader.h"
 #include "model/comparison.h"
+#include "model/element_reader.h"
 #include "model/report_json.h"
 #include "model/step_plan.h"
 
@@ -21,6 +22,9 @@ struct CompareCommand
 
 /// "forkpoint-cli compare A B --scope weights".
 std::string commandLine(const CompareCommand &command);
+/// "forkpoint-cli elements A B --tensor w --order largest": of the step that the command names.
+std::string elementsCommand(const CompareCommand &command, const std::string &tensor,
+                            ElementOrder order);
 
 /// What a report says of the request: the commands, and what it leaves out or forgives.
 ReportRequest reportRequest(const CompareCommand &command, const RunComparison &comparison);

@@ -2,9 +2,12 @@
 #pragma once
 
 #include "model/compute_backend.h"
+#include "model/element_map.h"
 #include "model/element_reader.h"
+#include "model/non_finite_search.h"
 #include "model/run.h"
 #include "model/run_comparison.h"
+#include "model/tensor_history.h"
 
 #include <chrono>
 #include <functional>
@@ -68,8 +71,14 @@ public:
     virtual void factsChanged(const PairFacts &facts) = 0;
     virtual void elementsReady(std::uint64_t id, std::shared_ptr<const ElementPage> page) = 0;
     virtual void nextDifferenceReady(std::uint64_t id, std::optional<Index> index) = 0;
-    /// The end of a request for elements or for the next difference that has no answer.
+    /// Answers that grow: several of one id may come, the last of them complete.
+    virtual void mapReady(std::uint64_t, std::shared_ptr<const ElementMap>) {}
+    virtual void historyReady(std::uint64_t, std::shared_ptr<const TensorHistory>) {}
+    virtual void nonFiniteReady(std::uint64_t, std::shared_ptr<const NonFiniteFindings>) {}
+    /// The end of a request that has no answer, or none that is complete.
     virtual void requestFailed(std::uint64_t id, const Error &error) = 0;
+    /// What changed in the files of the shown step since they were read, or nothing.
+    virtual void filesChecked(const std::optional<Error> &) {}
     virtual void jobChanged(const JobSnapshot &job) = 0;
     virtual void deviceChanged(const std::string &description) = 0;
 };
@@ -117,6 +126,15 @@ public:
     void requestElements(std::uint64_t id, PairAddress pair, ElementQuery query);
     void requestNextDifference(std::uint64_t id, PairAddress pair, Index from, bool backward);
 
+    /// One part of a pair as a grid of cells.
+    void requestMap(std::uint64_t id, PairAddress pair, MapQuery query);
+    /// A pair, by the files' own names, over every step.
+    void requestHistory(std::uint64_t id, std::string nameA, std::string nameB);
+    /// NaN and infinities in all tensors of the shown step.
+    void searchNonFinite(std::uint64_t id);
+
+    void checkFiles();                   ///< whether files changed since they were read
+    void reload();                       ///< opens both sides anew; the selected step stays
     void exportReport(std::string path); ///< once the comparison has finished
     void cancel();                       ///< every job
 

@@ -3,39 +3,16 @@
 
 #include "app/core/compare_command.h"
 #include "app/core/report_file.h"
+#include "app/core/snapshot_clock.h"
+#include "app/core/step_pair.h"
 #include "model/checkpoint_comparer.h"
-#include "model/pair_reading.h"
 #include "model/run_comparer.h"
 
 #include <algorithm>
 
 namespace forkpoint {
 
-using Clock = std::chrono::steady_clock;
-using std::chrono::milliseconds;
-
 namespace {
-
-/// When to hand out an unfinished result: often enough to be alive, and so seldom that copying a
-/// catalogue of a million rows costs a tenth of the time at most.
-class SnapshotClock
-{
-public:
-    bool due() const { return Clock::now() >= m_next; }
-
-    template <class Take>
-    auto timed(Take take)
-    {
-        const Clock::time_point start = Clock::now();
-        auto taken = take();
-        const Clock::time_point end = Clock::now();
-        m_next = end + std::max<Clock::duration>(milliseconds(100), 10 * (end - start));
-        return taken;
-    }
-
-private:
-    Clock::time_point m_next{}; ///< the first one at once
-};
 
 /// A comparer of either kind, and what it refers to for as long as it lives.
 template <class Comparer, class Comparison>
@@ -76,112 +53,6 @@ std::shared_ptr<const CheckpointComparison> notComparable(std::string reason)
     comparison.verdict = decide(facts);
     comparison.finished = true;
     return std::make_shared<const CheckpointComparison>(std::move(comparison));
-}
-
-struct OpenedPair
-{
-    std::shared_ptr<const TensorSource> a, b; ///< null where that side lacks the step
-};
-
-Result<std::shared_ptr<const TensorSource>> openStep(const Run &run, std::optional<Step> step,
-                                                     std::stop_token stop)
-{
-    const std::optional<std::size_t> position = positionOf(run, step);
-    if (!position)
-        return std::shared_ptr<const TensorSource>();
-    return run.open(*position, std::move(stop));
-}
-
-Result<OpenedPair> openStepOfBoth(const SessionInputs &inputs, std::optional<Step> step,
-                                  const std::stop_token &stop)
-{
-    FP_TRY(auto a, openStep(*inputs.a, step, stop));
-    FP_TRY(auto b, openStep(*inputs.b, step, stop));
-    return OpenedPair{std::move(a), std::move(b)};
-}
-
-bool lists(const std::shared_ptr<const TensorSource> &source, std::optional<TensorIndex> tensor)
-{
-    return source && tensor && *tensor < source->catalog().tensors.size();
-}
-
-std::shared_ptr<const TensorRef> refOf(const std::shared_ptr<const TensorSource> &source,
-                                       std::optional<TensorIndex> tensor)
-{
-    if (!lists(source, tensor))
-        return nullptr;
-    return std::make_shared<const TensorRef>(source->catalog().tensors[*tensor]);
-}
-
-/// Both sides of an address, where elements can be set against each other.
-Result<TensorPairRef> pairRefOf(const SessionInputs &inputs, const PairAddress &address,
-                                const std::stop_token &stop)
-{
-    if (!address.a || !address.b)
-        return Error{ErrorCode::Usage, {}, {}, "elements need the tensor on both sides"};
-    FP_TRY(const OpenedPair opened, openStepOfBoth(inputs, address.step, stop));
-    if (!lists(opened.a, address.a) || !lists(opened.b, address.b))
-        return Error{ErrorCode::Changed, {}, {}, "the files list other tensors than before"};
-    TensorPairRef pair{opened.a, opened.b, *address.a, *address.b};
-    if (!(pair.tensorA().dtype == pair.tensorB().dtype)
-        || !(pair.tensorA().shape == pair.tensorB().shape))
-        return Error{
-            ErrorCode::Usage, {}, {}, "elements need the same dtype and shape on both sides"};
-    return pair;
-}
-
-/// Statistics of a pair, a unit of about 8 MiB a batch.
-struct Measuring
-{
-    SessionInputs inputs;
-    PairFacts facts;
-    Deliver<PairFacts> deliver;
-    std::optional<TensorPairRef> pair;
-    Index next = 0;
-    DiffStats stats;
-
-    Result<Batch> begin(JobControl &control);
-    Result<Batch> measureNext(JobControl &control);
-    void hand(JobControl &control) const
-    {
-        control.post([to = deliver, known = facts] { to(known); });
-    }
-};
-
-Result<Batch> Measuring::begin(JobControl &control)
-{
-    FP_TRY(const OpenedPair opened, openStepOfBoth(inputs, facts.address.step, control.stop()));
-    facts.a = refOf(opened.a, facts.address.a);
-    facts.b = refOf(opened.b, facts.address.b);
-    hand(control);
-    const bool measurable = facts.a && facts.b && !facts.a->unreadable && !facts.b->unreadable
-        && facts.a->dtype == facts.b->dtype && facts.a->shape == facts.b->shape;
-    if ((facts.stats && facts.stats->magnitudes) || !measurable)
-        return Batch::Done;
-    pair = TensorPairRef{opened.a, opened.b, *facts.address.a, *facts.address.b};
-    return Batch::More;
-}
-
-Result<Batch> Measuring::measureNext(JobControl &control)
-{
-    const DType &dtype = facts.a->dtype;
-    const Index elements = facts.a->elements;
-    const Index count = std::min(unitElements(dtype), elements - next);
-    const PairOfTensors tensors{SourcedTensor{pair->sourceA.get(), pair->a},
-                                SourcedTensor{pair->sourceB.get(), pair->b}};
-    FP_TRY(DiffStats unit,
-           measure(tensors, MeasuredAs{dtype}, next, count, {inputs.options.tolerance, true},
-                   inputs.engine->backend(), control.stop()));
-    stats.append(unit);
-    next += count;
-    if (next < elements) {
-        control.report(
-            {"measuring", facts.a->name, facts.a->bytes / elements * next, facts.a->bytes, 0, 0});
-        return Batch::More;
-    }
-    facts.stats = std::make_shared<const DiffStats>(std::move(stats));
-    hand(control);
-    return Batch::Done;
 }
 
 } // namespace
@@ -248,44 +119,19 @@ JobBatch compareStepBatch(SessionInputs inputs, std::optional<Step> step,
     };
 }
 
-JobBatch pairFactsBatch(SessionInputs inputs, PairAddress address,
-                        std::shared_ptr<const DiffStats> known, Deliver<PairFacts> deliver)
-{
-    auto work = std::make_shared<Measuring>();
-    work->inputs = std::move(inputs);
-    work->facts.address = address;
-    work->facts.stats = std::move(known);
-    work->deliver = std::move(deliver);
-    return [work](JobControl &control) {
-        return work->pair ? work->measureNext(control) : work->begin(control);
-    };
-}
-
-JobBatch elementsBatch(SessionInputs inputs, PairAddress address, ElementQuery query,
-                       Deliver<std::shared_ptr<const ElementPage>> deliver)
+JobBatch unchangedBatch(SessionInputs inputs, std::optional<Step> step,
+                        Deliver<std::optional<Error>> deliver)
 {
     return [=, inputs = std::move(inputs),
             deliver = std::move(deliver)](JobControl &control) -> Result<Batch> {
-        FP_TRY(const TensorPairRef pair, pairRefOf(inputs, address, control.stop()));
-        FP_TRY(ElementPage page,
-               readElements(pair, query, control.stop(),
-                            [&](const Progress &progress) { control.report(progress); }));
-        control.post([deliver, page = std::make_shared<const ElementPage>(std::move(page))] {
-            deliver(page);
-        });
-        return Batch::Done;
-    };
-}
-
-JobBatch nextDifferenceBatch(SessionInputs inputs, PairAddress address, Index from, bool backward,
-                             Deliver<std::optional<Index>> deliver)
-{
-    return [=, inputs = std::move(inputs),
-            deliver = std::move(deliver)](JobControl &control) -> Result<Batch> {
-        FP_TRY(const TensorPairRef pair, pairRefOf(inputs, address, control.stop()));
-        FP_TRY(const std::optional<Index> index,
-               nextDifference(pair, from, backward, control.stop()));
-        control.post([deliver, index] { deliver(index); });
+        FP_TRY(const OpenedPair opened, openStepOfBoth(inputs, step, control.stop()));
+        std::optional<Error> change;
+        for (const auto &source : {opened.a, opened.b}) {
+            const Status status = source ? source->unchanged() : Status();
+            if (!status && !change)
+                change = status.error();
+        }
+        control.post([deliver, change] { deliver(change); });
         return Batch::Done;
     };
 }

@@ -53,12 +53,9 @@ JobBatch compareRunsBatch(SessionInputs inputs,
                           Deliver<std::shared_ptr<const RunComparison>> deliver);
 JobBatch compareStepBatch(SessionInputs inputs, std::optional<Step> step,
                           Deliver<std::shared_ptr<const CheckpointComparison>> deliver);
-JobBatch pairFactsBatch(SessionInputs inputs, PairAddress address,
-                        std::shared_ptr<const DiffStats> known, Deliver<PairFacts> deliver);
-JobBatch elementsBatch(SessionInputs inputs, PairAddress address, ElementQuery query,
-                       Deliver<std::shared_ptr<const ElementPage>> deliver);
-JobBatch nextDifferenceBatch(SessionInputs inputs, PairAddress address, Index from, bool backward,
-                             Deliver<std::optional<Index>> deliver);
+/// Whether files of the step changed since they were opened: the first change, or nothing.
+JobBatch unchangedBatch(SessionInputs inputs, std::optional<Step> step,
+                        Deliver<std::optional<Error>> deliver);
 /// The bytes that `forkpoint-cli compare --report` writes for the same paths and options.
 JobBatch exportBatch(std::shared_ptr<const RunComparison> comparison, CompareOptions options,
                      std::string path);

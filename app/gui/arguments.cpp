@@ -12,6 +12,19 @@ bool takeOption(Arguments &arguments, const QString &option, const QString &valu
         arguments.screenshot = value;
         return !value.isEmpty();
     }
+    if (option == QLatin1String("--show")) {
+        arguments.show = value.split(u',', Qt::SkipEmptyParts);
+        return !arguments.show.isEmpty();
+    }
+    if (option == QLatin1String("--font")) {
+        arguments.fontPoints = value.toInt();
+        return arguments.fontPoints >= 6 && arguments.fontPoints <= 32;
+    }
+    if (option == QLatin1String("--state")) {
+        arguments.early = value == QLatin1String("loading");
+        arguments.cancel = value == QLatin1String("cancelled");
+        return arguments.early || arguments.cancel;
+    }
     if (option == QLatin1String("--select")) {
         arguments.select = value;
         return !value.isEmpty();
@@ -47,8 +60,9 @@ Arguments wrong(const QString &problem)
 Arguments Arguments::parse(const QStringList &words)
 {
     static const QStringList valued{QStringLiteral("--screenshot"), QStringLiteral("--size"),
-                                    QStringLiteral("--theme"), QStringLiteral("--select"),
-                                    QStringLiteral("--step")};
+                                    QStringLiteral("--theme"),      QStringLiteral("--select"),
+                                    QStringLiteral("--step"),       QStringLiteral("--show"),
+                                    QStringLiteral("--state"),      QStringLiteral("--font")};
     Arguments arguments;
     bool optionsOver = false;
     for (qsizetype i = 0; i < words.size(); ++i) {
@@ -94,6 +108,11 @@ QString Arguments::help()
         "      --theme NAME      light or dark\n"
         "      --step N          selects a step\n"
         "      --select NAME     selects a tensor\n"
+        "      --show A,B,...    pages and docks: tensors, modules, values, recipe, pairing,\n"
+        "                        differing, elements, where, steps, facts, findings, problems,\n"
+        "                        nonfinite\n"
+        "      --state NAME      loading: at once; cancelled: after a cancel\n"
+        "      --font POINTS     size of the font\n"
         "\n"
         "The same comparison without a display: forkpoint-cli compare A B\n");
 }

@@ -23,6 +23,9 @@ struct Arguments
     QSize size{1280, 800};
     std::optional<ThemeChoice> theme;
     QString select;
+    QStringList show; ///< for MainWindow::showPart()
+    bool early = false, cancel = false;
+    int fontPoints = 0;
     std::optional<qint64> step;
 
     /// `words` without the program's name. Needs no application object and no display.

@@ -46,12 +46,53 @@ void addActions(QTreeWidgetItem *group, const QMenu *menu)
 
 } // namespace
 
+namespace {
+
+/// Keys that a view answers while it has the focus; no menu has them.
+void addViewKeys(QTreeWidget *list)
+{
+    const auto group = [list](const QString &title,
+                              std::initializer_list<std::pair<QString, QString>> keys) {
+        auto *item = new QTreeWidgetItem(list, {title});
+        for (const auto &[action, key] : keys)
+            new QTreeWidgetItem(item, {action, key});
+    };
+    const auto tr = [](const char *text) { return QObject::tr(text); };
+    group(tr("In the step strip"),
+          {{tr("Previous, next step"), tr("Left, Right")},
+           {tr("First, last step"), tr("Home, End")},
+           {tr("Closer, farther"), tr("+, -")},
+           {tr("Pan"), tr("Ctrl+Left, Ctrl+Right")}});
+    group(tr("In the lists"),
+          {{tr("Take off every filter"), tr("Esc")},
+           {tr("Copy rows"), tr("Ctrl+C")},
+           {tr("Menu of the row"), tr("Menu, Shift+F10")}});
+    group(tr("In the histogram"),
+          {{tr("Choose a bin"), tr("Left, Right")},
+           {tr("Choose several"), tr("Shift+Left, Shift+Right")},
+           {tr("Take the filter off"), tr("Esc")}});
+    group(tr("In the heat map"),
+          {{tr("Choose a cell"), tr("arrow keys")},
+           {tr("Draw a box"), tr("Shift and the arrow keys")},
+           {tr("Filter the elements by it"), tr("Return")},
+           {tr("Look closer at it"), tr("+")},
+           {tr("The whole tensor"), tr("-, Home")},
+           {tr("Take the box off"), tr("Esc")}});
+    group(tr("In the element table"),
+          {{tr("Extend the selection"), tr("Shift and the arrow keys")},
+           {tr("First, last row"), tr("Home, End")},
+           {tr("Copy rows"), tr("Ctrl+C")}});
+}
+
+} // namespace
+
 void showShortcuts(QWidget *window)
 {
     auto *list = new QTreeWidget;
     list->setHeaderLabels({QObject::tr("Action"), QObject::tr("Shortcut")});
     list->setRootIsDecorated(false);
     list->setAlternatingRowColors(true);
+    list->setAccessibleName(QObject::tr("Shortcuts"));
     if (const auto *mainWindow = qobject_cast<QMainWindow *>(window)) {
         for (const QAction *entry : mainWindow->menuBar()->actions()) {
             QString title = entry->text();
@@ -61,6 +102,7 @@ void showShortcuts(QWidget *window)
                 addActions(group, entry->menu());
         }
     }
+    addViewKeys(list);
     list->expandAll();
     list->header()->setSectionResizeMode(0, QHeaderView::Stretch);
     QDialog *dialog = makeDialog(window, QObject::tr("Shortcuts"), list);

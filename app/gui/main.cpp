@@ -66,13 +66,15 @@ int main(int argc, char **argv)
 
     const bool forDocument = !arguments.screenshot.isEmpty();
     Settings settings;
-    SessionContext context(SessionEnvironment::standard(), settings, bundledSamples());
+    const Memory memory = forDocument ? Memory::Off : Memory::On;
+    SessionContext context(SessionEnvironment::standard(), settings, bundledSamples(), memory);
     int status = 0;
     {
-        MainWindow window(context, settings,
-                          forDocument ? MainWindow::Memory::Off : MainWindow::Memory::On);
+        MainWindow window(context, settings, memory);
         if (arguments.theme)
             window.applyTheme(*arguments.theme);
+        if (arguments.fontPoints > 0)
+            window.applyFont(arguments.fontPoints);
         if (forDocument)
             window.resize(arguments.size);
         window.show();

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/main_window.h"
 
-#include "app/gui/help_dialogs.h"
 #include "app/gui/path_dialog.h"
+#include "app/gui/system_theme.h"
 #include "widgets/display_text.h"
 #include "widgets/views/element_view.h"
 #include "widgets/views/job_status.h"
+#include "widgets/views/non_finite_dock.h"
 #include "widgets/views/path_button.h"
 #include "widgets/views/remark_dock.h"
 #include "widgets/views/side_chips.h"
@@ -15,19 +16,16 @@
 #include "widgets/views/verdict_banner.h"
 #include "widgets/views/welcome.h"
 
-#include <QActionGroup>
 #include <QApplication>
 #include <QClipboard>
 #include <QCloseEvent>
 #include <QDragEnterEvent>
 #include <QFileDialog>
-#include <QMenuBar>
 #include <QMimeData>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QStatusBar>
-#include <QStyle>
-#include <QStyleFactory>
+#include <QTimer>
 #include <QToolBar>
 #include <QVBoxLayout>
 
@@ -38,6 +36,7 @@ MainWindow::MainWindow(ViewContext &context, Settings &settings, Memory memory, 
       m_context(context),
       m_settings(settings),
       m_memory(memory),
+      m_systemTheme(new SystemTheme(this)),
       m_pages(new QStackedWidget),
       m_welcome(new Welcome(&context)),
       m_investigation(buildInvestigation())
@@ -46,6 +45,8 @@ MainWindow::MainWindow(ViewContext &context, Settings &settings, Memory memory, 
     setAcceptDrops(true);
     setMinimumSize(640, 400);
     applyTheme(settings.theme());
+    connect(m_systemTheme, &SystemTheme::changed, this, [this] { applyTheme(m_theme); });
+    applyFont(settings.fontPoints());
     m_pages->addWidget(m_welcome);
     m_pages->addWidget(m_investigation);
     setCentralWidget(m_pages);
@@ -61,6 +62,7 @@ MainWindow::MainWindow(ViewContext &context, Settings &settings, Memory memory, 
     restoreWindow();
     showPage();
     refreshActions();
+    rememberPlace();
 }
 
 // --- layout -------------------------------------------------------------------------------------
@@ -108,9 +110,13 @@ void MainWindow::buildDocks()
     m_problems = RemarkDock::problems(&m_context, this);
     addDockWidget(Qt::BottomDockWidgetArea, m_findings);
     addDockWidget(Qt::BottomDockWidgetArea, m_problems);
+    m_nonFinite = new NonFiniteDock(&m_context, this);
+    addDockWidget(Qt::BottomDockWidgetArea, m_nonFinite);
     tabifyDockWidget(m_findings, m_problems);
-    m_findings->hide();
-    m_problems->hide();
+    tabifyDockWidget(m_problems, m_nonFinite);
+    for (QDockWidget *dock :
+         std::initializer_list<QDockWidget *>{m_findings, m_problems, m_nonFinite})
+        dock->hide();
 }
 
 void MainWindow::buildStatusLine()
@@ -141,133 +147,8 @@ void MainWindow::showPage()
     if (!both)
         m_welcome->refresh();
     m_pages->setCurrentWidget(page);
-}
-
-// --- menus --------------------------------------------------------------------------------------
-
-QAction *MainWindow::addTo(QMenu *menu, const QString &text, const QKeySequence &shortcut,
-                           std::function<void()> action)
-{
-    QAction *entry = menu->addAction(text);
-    entry->setShortcut(shortcut);
-    connect(entry, &QAction::triggered, this, std::move(action));
-    return entry;
-}
-
-void MainWindow::buildFileMenu()
-{
-    QMenu *menu = menuBar()->addMenu(tr("&File"));
-    addTo(menu, tr("Open &A…"), QKeySequence::Open, [this] { chooseSide(Side::A); });
-    addTo(menu, tr("Open &B…"), tr("Ctrl+Shift+O"), [this] { chooseSide(Side::B); });
-    addTo(menu, tr("Open &pair…"), tr("Ctrl+Alt+O"), [this] { choosePair(); });
-    m_recent = menu->addMenu(tr("&Recent pairs"));
-    connect(m_recent, &QMenu::aboutToShow, this, &MainWindow::fillRecent);
-    QMenu *samples = menu->addMenu(tr("&Samples"));
-    for (const SamplePair &sample : m_context.samples())
-        addTo(samples, displayText(sample.title), {}, [this, sample] {
-            m_context.openPair(sample.pathA, sample.pathB);
-        })->setToolTip(plainToolTip(sample.sentence));
-    samples->setEnabled(!samples->isEmpty());
-    menu->addSeparator();
-    m_swap =
-        addTo(menu, tr("S&wap A and B"), tr("Ctrl+Shift+S"), [this] { m_context.swapSides(); });
-    m_export->setShortcut(tr("Ctrl+E"));
-    connect(m_export, &QAction::triggered, this, &MainWindow::chooseReport);
-    menu->addAction(m_export);
-    m_copyCommand =
-        addTo(menu, tr("&Copy as command"), tr("Ctrl+Shift+C"), [this] { copyCommand(); });
-    m_cancel = addTo(menu, tr("Ca&ncel"), tr("Ctrl+."), [this] { m_context.cancelJob(); });
-    menu->addSeparator();
-    m_close = addTo(menu, tr("C&lose"), QKeySequence::Close, [this] { m_context.closeAll(); });
-    addTo(menu, tr("&Quit"), tr("Ctrl+Q"), [this] { close(); });
-}
-
-void MainWindow::fillRecent()
-{
-    m_recent->clear();
-    for (const QString &pair : m_context.recentPairs()) {
-        const QString a = pair.section(u'\n', 0, 0);
-        const QString b = pair.section(u'\n', 1, 1);
-        QString text = elidedMiddle(displayText(a), 60) + QStringLiteral("  ≟  ")
-            + elidedMiddle(displayText(b), 60);
-        text.replace(u'&', QLatin1String("&&"));
-        addTo(m_recent, text, {}, [this, a, b] { m_context.openPair(a, b); });
-    }
-    if (m_recent->isEmpty()) {
-        m_recent->addAction(tr("None yet"))->setEnabled(false);
-        return;
-    }
-    m_recent->addSeparator();
-    addTo(m_recent, tr("&Forget them"), {}, [this] {
-        m_settings.clearRecentPairs();
-        m_welcome->refresh();
-    });
-}
-
-void MainWindow::buildViewMenu()
-{
-    QMenu *menu = menuBar()->addMenu(tr("&View"));
-    menu->addAction(m_list->filterAction());
-    menu->addAction(m_list->treeAction());
-    menu->addAction(m_list->onlyDifferingAction());
-    menu->addAction(m_strip->zoomToFitAction());
-    menu->addSeparator();
-    QAction *findings = m_findings->toggleViewAction();
-    findings->setShortcut(tr("Ctrl+Shift+F"));
-    QAction *problems = m_problems->toggleViewAction();
-    problems->setShortcut(tr("Ctrl+Shift+P"));
-    menu->addActions({findings, problems});
-    menu->addSeparator();
-    buildThemeMenu(menu->addMenu(tr("&Theme")));
-}
-
-void MainWindow::buildThemeMenu(QMenu *menu)
-{
-    auto *group = new QActionGroup(this);
-    const auto add = [&](const QString &text, ThemeChoice choice) {
-        QAction *entry = addTo(menu, text, {}, [this, choice] {
-            m_settings.setTheme(choice);
-            applyTheme(choice);
-        });
-        entry->setCheckable(true);
-        entry->setChecked(choice == m_settings.theme());
-        group->addAction(entry);
-    };
-    add(tr("&System"), ThemeChoice::System);
-    add(tr("&Light"), ThemeChoice::Light);
-    add(tr("&Dark"), ThemeChoice::Dark);
-}
-
-void MainWindow::buildGoMenu()
-{
-    QMenu *menu = menuBar()->addMenu(tr("&Go"));
-    menu->addAction(m_strip->nextDifferenceAction());
-    menu->addAction(m_strip->previousDifferenceAction());
-    menu->addSeparator();
-    menu->addAction(m_detail->elementView()->nextDifferenceAction());
-    menu->addAction(m_detail->elementView()->previousDifferenceAction());
-}
-
-void MainWindow::buildHelpMenu()
-{
-    QMenu *menu = menuBar()->addMenu(tr("&Help"));
-    addTo(menu, tr("&Shortcuts"), QKeySequence::HelpContents, [this] { showShortcuts(this); });
-    addTo(menu, tr("&About Forkpoint"), {}, [this] { showAbout(this); });
-}
-
-void MainWindow::applyTheme(ThemeChoice theme)
-{
-    // The style that the desktop chose, before any theme replaced it.
-    static const QString systemStyle = QApplication::style()->name();
-    if (theme == ThemeChoice::System) {
-        if (QApplication::style()->name() != systemStyle)
-            QApplication::setStyle(systemStyle);
-        QApplication::setPalette(QPalette());
-        return;
-    }
-    if (QStyle *fusion = QStyleFactory::create(QStringLiteral("Fusion")))
-        QApplication::setStyle(fusion); // other styles draw with colours of their own
-    QApplication::setPalette(theme == ThemeChoice::Dark ? darkPalette() : lightPalette());
+    if (both)
+        m_list->showPage(TensorList::Page::Tensors); // which is where the keyboard goes first
 }
 
 // --- what the views want ------------------------------------------------------------------------
@@ -280,18 +161,78 @@ void MainWindow::connectViews()
     connect(m_banner, &VerdictBanner::recipeRequested, m_list, &TensorList::showRecipe);
     connect(m_list, &TensorList::message, m_status, &JobStatus::showMessage);
     connect(m_detail, &TensorDetail::message, m_status, &JobStatus::showMessage);
-    const auto raise = [](QDockWidget *dock) {
-        dock->show();
-        dock->raise();
-    };
-    connect(m_status, &JobStatus::findingsRequested, this, [=, this] { raise(m_findings); });
-    connect(m_status, &JobStatus::problemsRequested, this, [=, this] { raise(m_problems); });
+    connect(m_nonFinite, &NonFiniteDock::itemRequested, m_list, &TensorList::showItem);
+    connect(m_banner, &VerdictBanner::itemRequested, m_list, &TensorList::showItem);
+    connect(m_banner, &VerdictBanner::classRequested, m_list, &TensorList::showClass);
+    connect(m_banner, &VerdictBanner::findingsRequested, this, [this] { raise(m_findings); });
+    connect(m_banner, &VerdictBanner::problemsRequested, this, [this] { raise(m_problems); });
+    connect(m_status, &JobStatus::findingsRequested, this, [this] { raise(m_findings); });
+    connect(m_status, &JobStatus::problemsRequested, this, [this] { raise(m_problems); });
+    // A step and its tensor arrive one after the other: only where one ends up is a place.
+    m_arrival = new QTimer(this);
+    m_arrival->setSingleShot(true);
+    m_arrival->setInterval(0);
+    connect(m_arrival, &QTimer::timeout, this, &MainWindow::rememberPlace);
+    connect(&m_context, &ViewContext::selectedTensorChanged, m_arrival,
+            qOverload<>(&QTimer::start));
+    connect(&m_context, &ViewContext::stepComparisonChanged, m_arrival,
+            qOverload<>(&QTimer::start));
     connect(&m_context, &ViewContext::sideChanged, this, [this] {
         showPage();
         refreshActions();
     });
     connect(&m_context, &ViewContext::comparisonChanged, this, &MainWindow::refreshActions);
     connect(&m_context, &ViewContext::jobChanged, this, &MainWindow::refreshJob);
+}
+
+void MainWindow::raise(QDockWidget *dock)
+{
+    dock->show();
+    dock->raise();
+}
+
+void MainWindow::rememberPlace()
+{
+    const auto comparison = m_context.stepComparison();
+    const auto row = m_context.selectedTensor();
+    if (comparison && row && *row < comparison->tensors.size())
+        m_places.visit({m_context.selectedStep(), comparison->tensors[*row].name});
+    else if (!m_context.comparison())
+        m_places.clear();
+    m_back->setEnabled(m_places.canGoBack());
+    m_forward->setEnabled(m_places.canGoForward());
+}
+
+void MainWindow::go(const Place &place)
+{
+    m_context.selectPlace(place.step, place.tensor);
+}
+
+bool MainWindow::showPart(const QString &word)
+{
+    const auto page = [&](TensorDetail::Page shown) { m_detail->showPage(shown); };
+    const std::pair<QString, std::function<void()>> parts[] = {
+        {QStringLiteral("tensors"), [&] { m_list->showPage(TensorList::Page::Tensors); }},
+        {QStringLiteral("modules"), [&] { m_list->treeAction()->setChecked(true); }},
+        {QStringLiteral("values"), [&] { m_list->showPage(TensorList::Page::Values); }},
+        {QStringLiteral("recipe"), [&] { m_list->showRecipe(); }},
+        {QStringLiteral("pairing"), [&] { m_list->showPage(TensorList::Page::Pairing); }},
+        {QStringLiteral("differing"), [&] { m_list->onlyDifferingAction()->setChecked(true); }},
+        {QStringLiteral("elements"), [&] { page(TensorDetail::Page::Elements); }},
+        {QStringLiteral("where"), [&] { page(TensorDetail::Page::Where); }},
+        {QStringLiteral("steps"), [&] { page(TensorDetail::Page::Steps); }},
+        {QStringLiteral("facts"), [&] { page(TensorDetail::Page::Facts); }},
+        {QStringLiteral("findings"), [&] { raise(m_findings); }},
+        {QStringLiteral("problems"), [&] { raise(m_problems); }},
+        {QStringLiteral("nonfinite"), [&] { m_searchNonFinite->trigger(); }},
+    };
+    for (const auto &[name, show] : parts) {
+        if (name != word)
+            continue;
+        show();
+        return true;
+    }
+    return false;
 }
 
 void MainWindow::refreshActions()
@@ -304,6 +245,8 @@ void MainWindow::refreshActions()
     m_swap->setEnabled(some);
     m_export->setEnabled(compared);
     m_copyCommand->setEnabled(compared);
+    m_searchNonFinite->setEnabled(compared && m_context.comparison()->finished);
+    m_reload->setEnabled(some);
     refreshJob();
     const QString title = displayText(a.path.section(u'/', -1, -1, QString::SectionSkipEmpty))
         + QStringLiteral(" ≟ ")
@@ -341,12 +284,29 @@ void MainWindow::chooseReport()
     auto *dialog = new QFileDialog(this, tr("Export report"));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setAcceptMode(QFileDialog::AcceptSave);
-    dialog->setNameFilter(tr("JSON report (*.json)"));
-    dialog->setDefaultSuffix(QStringLiteral("json"));
-    dialog->selectFile(QStringLiteral("forkpoint-report.json"));
-    connect(dialog, &QFileDialog::fileSelected, this,
-            [this](const QString &path) { m_context.exportReport(path); });
+    const std::pair<QString, QString> formats[] = {{tr("Web page (*.html)"), tr("html")},
+                                                   {tr("JSON (*.json)"), tr("json")},
+                                                   {tr("Markdown (*.md)"), tr("md")},
+                                                   {tr("Tables (*.csv)"), tr("csv")}};
+    QStringList filters;
+    for (const auto &[filter, suffix] : formats)
+        filters += filter;
+    dialog->setNameFilters(filters);
+    dialog->setDefaultSuffix(formats[0].second);
+    connect(dialog, &QFileDialog::filterSelected, dialog, [=](const QString &chosen) {
+        dialog->setDefaultSuffix(chosen.section(QStringLiteral("*."), 1).chopped(1));
+    });
+    dialog->selectFile(QStringLiteral("forkpoint-report.html"));
+    dialog->setLabelText(QFileDialog::Accept, tr("Export"));
+    connect(dialog, &QFileDialog::fileSelected, this, &MainWindow::exportReport);
     dialog->open();
+}
+
+/// The ending of the name decides the format, as on the command line.
+void MainWindow::exportReport(const QString &path)
+{
+    m_context.exportReport(path);
+    m_status->showMessage(tr("the same bytes: %1").arg(m_context.reportCommand(path)));
 }
 
 void MainWindow::copyCommand()
@@ -366,6 +326,14 @@ void MainWindow::closeEvent(QCloseEvent *event)
         m_settings.sync();
     }
     event->accept();
+}
+
+/// Files may have changed while one looked elsewhere.
+void MainWindow::changeEvent(QEvent *event)
+{
+    if (event->type() == QEvent::ActivationChange && isActiveWindow())
+        m_context.checkFiles();
+    QMainWindow::changeEvent(event);
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent *event)

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/gui/places.h"
 #include "app/gui/settings.h"
 #include "widgets/view_context.h"
 
 #include <QMainWindow>
 
-class QActionGroup;
 class QSplitter;
 class QStackedWidget;
+class QTimer;
 
 namespace forkpoint {
 
 class JobStatus;
+class NonFiniteDock;
 class RemarkDock;
 class SideChips;
 class StepStrip;
+class SystemTheme;
 class TensorDetail;
 class TensorList;
 class VerdictBanner;
@@ -27,17 +30,20 @@ class MainWindow final : public QMainWindow
     Q_OBJECT
 
 public:
-    enum class Memory { On, Off }; ///< whether geometry is remembered
-
+    /// With memory, geometry is kept beyond this run.
     MainWindow(ViewContext &context, Settings &settings, Memory memory, QWidget *parent = nullptr);
 
     /// Of this run only; the menu's choice is remembered.
     void applyTheme(ThemeChoice theme);
+    void applyFont(int points); ///< 0: the system's
+    /// A page, dock or state by name: "where", "values", "findings". False for none of that name.
+    bool showPart(const QString &word);
 
 protected:
     void closeEvent(QCloseEvent *event) override;
     void dragEnterEvent(QDragEnterEvent *event) override;
     void dropEvent(QDropEvent *event) override;
+    void changeEvent(QEvent *event) override;
 
 private:
     QWidget *buildInvestigation();
@@ -47,6 +53,7 @@ private:
     void buildFileMenu();
     void buildViewMenu();
     void buildThemeMenu(QMenu *menu);
+    void buildFontMenu(QMenu *menu);
     void buildGoMenu();
     void buildHelpMenu();
     void fillRecent();
@@ -58,7 +65,12 @@ private:
     void chooseSide(Side side);
     void choosePair();
     void chooseReport();
+    void exportReport(const QString &path);
     void copyCommand();
+    void setFontPoints(int points);
+    void raise(QDockWidget *dock);
+    void rememberPlace();
+    void go(const Place &place);
     void showPage();
     void refreshActions();
     void refreshJob();
@@ -66,6 +78,8 @@ private:
     ViewContext &m_context;
     Settings &m_settings;
     Memory m_memory;
+    SystemTheme *m_systemTheme;
+    ThemeChoice m_theme = ThemeChoice::System;
 
     QStackedWidget *m_pages;
     Welcome *m_welcome;
@@ -77,10 +91,14 @@ private:
     TensorDetail *m_detail;
     SideChips *m_chips;
     RemarkDock *m_findings, *m_problems;
+    NonFiniteDock *m_nonFinite;
     JobStatus *m_status;
     QMenu *m_recent = nullptr;
     QAction *m_export = nullptr, *m_swap = nullptr, *m_close = nullptr, *m_cancel = nullptr;
-    QAction *m_copyCommand = nullptr;
+    QAction *m_copyCommand = nullptr, *m_reload = nullptr, *m_searchNonFinite = nullptr;
+    QAction *m_back = nullptr, *m_forward = nullptr;
+    QTimer *m_arrival = nullptr;
+    Places m_places;
 };
 
 } // namespace forkpoint

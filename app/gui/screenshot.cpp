@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/screenshot.h"
 
+#include "app/gui/main_window.h"
 #include "widgets/display_text.h"
 
 #include <QCoreApplication>
 #include <QPixmap>
-#include <QWidget>
 
 #include <cstdio>
 
@@ -19,7 +19,7 @@ constexpr int GiveUpMs = 120'000;
 
 } // namespace
 
-Screenshot::Screenshot(const Arguments &arguments, ViewContext &context, QWidget &window)
+Screenshot::Screenshot(const Arguments &arguments, ViewContext &context, MainWindow &window)
     : m_arguments(arguments),
       m_context(context),
       m_window(window)
@@ -30,11 +30,15 @@ Screenshot::Screenshot(const Arguments &arguments, ViewContext &context, QWidget
     connect(&context, &ViewContext::stepComparisonChanged, this, stir);
     connect(&context, &ViewContext::selectedStatsChanged, this, stir);
     connect(&context, &ViewContext::elementsReady, this, stir);
+    connect(&context, &ViewContext::mapReady, this, stir);
+    connect(&context, &ViewContext::historyReady, this, stir);
     connect(&context, &ViewContext::jobChanged, this, stir);
     connect(&m_timer, &QTimer::timeout, this, &Screenshot::look);
     m_quiet.start();
     m_since.start();
-    m_timer.start(LookEveryMs);
+    m_timer.start(arguments.early ? 0 : LookEveryMs);
+    if (arguments.cancel)
+        context.cancelJob();
 }
 
 bool Screenshot::busy() const
@@ -49,6 +53,10 @@ void Screenshot::look()
         QCoreApplication::exit(2);
         return;
     }
+    if (m_arguments.early && m_context.side(Side::A).phase != SideState::Phase::Empty) {
+        write();
+        return;
+    }
     if (busy())
         return;
     m_quiet.restart();
@@ -60,6 +68,12 @@ void Screenshot::look()
         break;
     case Stage::Selecting:
         select();
+        m_stage = Stage::Showing;
+        break;
+    case Stage::Showing:
+        for (const QString &part : m_arguments.show)
+            if (!m_window.showPart(part))
+                std::fprintf(stderr, "forkpoint: --show: no part '%s'\n", qPrintable(part));
         m_stage = Stage::Settling;
         break;
     case Stage::Settling: write(); break;

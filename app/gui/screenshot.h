@@ -9,6 +9,8 @@
 
 namespace forkpoint {
 
+class MainWindow;
+
 /// Waits until nothing more is coming, selects what was asked for, writes the window to a file and
 /// quits the application.
 class Screenshot final : public QObject
@@ -16,10 +18,10 @@ class Screenshot final : public QObject
     Q_OBJECT
 
 public:
-    Screenshot(const Arguments &arguments, ViewContext &context, QWidget &window);
+    Screenshot(const Arguments &arguments, ViewContext &context, MainWindow &window);
 
 private:
-    enum class Stage { Comparing, Selecting, Settling };
+    enum class Stage { Comparing, Selecting, Showing, Settling };
 
     void look();
     bool busy() const;
@@ -28,7 +30,7 @@ private:
 
     Arguments m_arguments;
     ViewContext &m_context;
-    QWidget &m_window;
+    MainWindow &m_window;
     Stage m_stage = Stage::Comparing;
     QTimer m_timer;
     QElapsedTimer m_quiet; ///< since something last changed

@@ -3,11 +3,11 @@
 
 #include "app/core/compare_command.h"
 #include "app/gui/post_to_ui.h"
+#include "model/shell_word.h"
 #include "widgets/display_text.h"
 
 #include <QDir>
 #include <QFile>
-#include <QLocale>
 
 #include <algorithm>
 
@@ -65,9 +65,26 @@ public:
     {
         post([=, to = m_context] { Q_EMIT to->nextDifferenceReady(id, index); });
     }
+    void mapReady(std::uint64_t id, std::shared_ptr<const ElementMap> map) override
+    {
+        post([=, to = m_context] { Q_EMIT to->mapReady(id, map); });
+    }
+    void historyReady(std::uint64_t id, std::shared_ptr<const TensorHistory> history) override
+    {
+        post([=, to = m_context] { Q_EMIT to->historyReady(id, history); });
+    }
+    void nonFiniteReady(std::uint64_t id,
+                        std::shared_ptr<const NonFiniteFindings> findings) override
+    {
+        post([=, to = m_context] { Q_EMIT to->nonFiniteReady(id, findings); });
+    }
     void requestFailed(std::uint64_t id, const Error &error) override
     {
-        post([=, to = m_context] { Q_EMIT to->elementsFailed(id, displayText(error.message())); });
+        post([=, to = m_context] { Q_EMIT to->requestFailed(id, displayText(error.message())); });
+    }
+    void filesChecked(const std::optional<Error> &change) override
+    {
+        post([=, to = m_context] { to->takeFileChange(change); });
     }
     void jobChanged(const JobSnapshot &job) override
     {
@@ -93,13 +110,18 @@ private:
 };
 
 SessionContext::SessionContext(SessionEnvironment environment, Settings &settings,
-                               QList<SamplePair> samples, QObject *parent)
+                               QList<SamplePair> samples, Memory memory, QObject *parent)
     : ViewContext(parent),
       m_settings(settings),
+      m_memory(memory),
       m_samples(std::move(samples)),
       m_relay(std::make_unique<Relay>(this)),
       m_session(std::move(environment), *m_relay)
 {
+    connect(&notes(), &PairNotes::changedByUser, this, [this] {
+        if (m_memory == Memory::On)
+            m_settings.setNotes(pairKey(), notes().pinned(), notes().expected());
+    });
 }
 
 SessionContext::~SessionContext() = default;
@@ -146,6 +168,17 @@ void SessionContext::selectTensor(std::optional<std::size_t> row)
     setRow(row);
 }
 
+void SessionContext::selectPlace(std::optional<Step> step, const std::string &tensor)
+{
+    m_userChose = true;
+    if (step == m_step) {
+        setRow(rowNamed(tensor));
+        return;
+    }
+    m_rowName = tensor; // found when the step is there
+    m_session.selectStep(step);
+}
+
 void SessionContext::requestElements(const ElementRequest &request)
 {
     if (!m_stepComparison || request.row >= m_stepComparison->tensors.size())
@@ -157,6 +190,37 @@ void SessionContext::requestNextDifference(std::uint64_t id, Index from, bool ba
 {
     if (m_row)
         m_session.requestNextDifference(id, addressOf(*m_row), from, backward);
+}
+
+void SessionContext::requestMap(std::uint64_t id, const MapQuery &query)
+{
+    if (m_row)
+        m_session.requestMap(id, addressOf(*m_row), query);
+}
+
+void SessionContext::requestHistory(std::uint64_t id)
+{
+    if (!m_row)
+        return;
+    const TensorRow &row = m_stepComparison->tensors[*m_row];
+    m_session.requestHistory(id, row.a ? row.nameA : row.name, row.b ? row.nameB : row.name);
+}
+
+void SessionContext::searchNonFinite(std::uint64_t id)
+{
+    m_session.searchNonFinite(id);
+}
+
+void SessionContext::reload()
+{
+    takeFileChange(std::nullopt);
+    m_session.reload();
+}
+
+/// Asked for whenever the window is looked at again; the answer comes by itself.
+void SessionContext::checkFiles()
+{
+    m_session.checkFiles();
 }
 
 void SessionContext::cancelJob()
@@ -174,12 +238,29 @@ std::shared_ptr<const TensorRef> SessionContext::selectedTensorRef(Side side) co
     return side == Side::A ? m_facts.a : m_facts.b;
 }
 
-QString SessionContext::commandLine() const
+CompareCommand SessionContext::command(std::optional<Step> step) const
 {
     CompareCommand command{encoded(m_sides[0].path), encoded(m_sides[1].path), m_options, {}, {}};
-    if (m_step && m_comparison && m_step != m_comparison->shownStep)
-        command.steps.only = StepSelection::Pair{*m_step, *m_step};
-    return decoded(forkpoint::commandLine(command));
+    if (step)
+        command.steps.only = StepSelection::Pair{*step, *step};
+    return command;
+}
+
+QString SessionContext::commandLine() const
+{
+    const bool otherStep = m_step && m_comparison && m_step != m_comparison->shownStep;
+    return decoded(forkpoint::commandLine(command(otherStep ? m_step : std::nullopt)));
+}
+
+QString SessionContext::reportCommand(const QString &path) const
+{
+    return decoded(forkpoint::commandLine(command(std::nullopt)) + " --report "
+                   + shellWord(encoded(path)));
+}
+
+QString SessionContext::elementsCommand(const std::string &tensor, ElementOrder order) const
+{
+    return decoded(forkpoint::elementsCommand(command(m_step), tensor, order));
 }
 
 // --- what the session says ----------------------------------------------------------------------
@@ -207,12 +288,29 @@ void SessionContext::takeSide(Side side, const SideSnapshot &snapshot)
     Q_EMIT sideChanged(side);
 }
 
+void SessionContext::takeFileChange(const std::optional<Error> &change)
+{
+    const QString text = change ? displayText(change->message()) : QString();
+    if (text == m_changedFiles)
+        return;
+    m_changedFiles = text;
+    Q_EMIT changedFilesChanged();
+}
+
+QString SessionContext::pairKey() const
+{
+    return absolute(m_sides[0].path) + u'\n' + absolute(m_sides[1].path);
+}
+
 void SessionContext::rememberPair()
 {
     const bool open =
         m_sides[0].phase == SideState::Phase::Open && m_sides[1].phase == SideState::Phase::Open;
-    if (open)
+    if (!open)
+        return;
+    if (m_memory == Memory::On)
         m_settings.addRecentPair(absolute(m_sides[0].path), absolute(m_sides[1].path));
+    notes().replace(m_settings.pinned(pairKey()), m_settings.expected(pairKey()));
 }
 
 void SessionContext::takeComparison(std::shared_ptr<const RunComparison> comparison)

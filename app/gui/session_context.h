@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/compare_command.h"
 #include "app/core/session.h"
 #include "app/gui/settings.h"
 #include "widgets/view_context.h"
@@ -15,8 +16,9 @@ class SessionContext final : public ViewContext
     Q_OBJECT
 
 public:
+    /// With memory, recent pairs and notes are kept beyond this run.
     SessionContext(SessionEnvironment environment, Settings &settings, QList<SamplePair> samples,
-                   QObject *parent = nullptr);
+                   Memory memory = Memory::On, QObject *parent = nullptr);
     ~SessionContext() override;
 
     SideState side(Side side) const override { return m_sides[std::size_t(side)]; }
@@ -24,6 +26,9 @@ public:
     void openPair(const QString &pathA, const QString &pathB) override;
     void swapSides() override;
     void closeAll() override;
+    void reload() override;
+    QString changedFiles() const override { return m_changedFiles; }
+    void checkFiles() override;
 
     std::shared_ptr<const RunComparison> comparison() const override { return m_comparison; }
     CompareOptions options() const override { return m_options; }
@@ -38,10 +43,15 @@ public:
 
     std::optional<std::size_t> selectedTensor() const override { return m_row; }
     void selectTensor(std::optional<std::size_t> row) override;
+    void selectPlace(std::optional<Step> step, const std::string &tensor) override;
     std::shared_ptr<const DiffStats> selectedStats() const override { return m_facts.stats; }
     std::shared_ptr<const TensorRef> selectedTensorRef(Side side) const override;
     void requestElements(const ElementRequest &request) override;
     void requestNextDifference(std::uint64_t id, Index from, bool backward) override;
+
+    void requestMap(std::uint64_t id, const MapQuery &query) override;
+    void requestHistory(std::uint64_t id) override;
+    void searchNonFinite(std::uint64_t id) override;
 
     JobState job() const override { return m_job; }
     void cancelJob() override;
@@ -49,6 +59,8 @@ public:
     QList<SamplePair> samples() const override { return m_samples; }
     QStringList recentPairs() const override { return m_settings.recentPairs(); }
     QString commandLine() const override;
+    QString reportCommand(const QString &path) const override;
+    QString elementsCommand(const std::string &tensor, ElementOrder order) const override;
     void exportReport(const QString &path) override;
 
     /// As Session::shutdown().
@@ -63,6 +75,8 @@ private:
     void takeFacts(const PairFacts &facts);
     void takeJob(const JobSnapshot &job);
 
+    void takeFileChange(const std::optional<Error> &change);
+    QString pairKey() const;
     void rememberPair();
     void forgetSelection();
     std::optional<std::size_t> rowNamed(const std::string &name) const;
@@ -70,8 +84,11 @@ private:
     void setRow(std::optional<std::size_t> row);
     void refreshFacts();
     PairAddress addressOf(std::size_t row) const;
+    CompareCommand command(std::optional<Step> step) const;
 
     Settings &m_settings;
+    Memory m_memory;
+    QString m_changedFiles;
     QList<SamplePair> m_samples;
     SideState m_sides[2];
     CompareOptions m_options;

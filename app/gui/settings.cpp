@@ -9,7 +9,38 @@ const QString GeometryKey = QStringLiteral("window/geometry");
 const QString StateKey = QStringLiteral("window/state");
 const QString SplitterKey = QStringLiteral("window/splitter");
 const QString ThemeKey = QStringLiteral("window/theme");
+const QString FontKey = QStringLiteral("window/fontPoints");
 const QString RecentKey = QStringLiteral("recentPairs");
+const QString NotesKey = QStringLiteral("notes"); ///< an array, the pair noted last in front
+const QString PairKey = QStringLiteral("pair");
+const QString PinnedKey = QStringLiteral("pinned");
+const QString ExpectedKey = QStringLiteral("expected");
+
+/// Names are bytes, so they are stored as such.
+PairNotes::Names namesOf(const QVariant &stored)
+{
+    PairNotes::Names names;
+    for (const QVariant &name : stored.toList())
+        names.insert(name.toByteArray().toStdString());
+    return names;
+}
+
+QVariantList stored(const PairNotes::Names &names)
+{
+    QVariantList list;
+    for (const std::string &name : names)
+        list += QByteArray::fromStdString(name);
+    return list;
+}
+
+QVariantMap notesOf(const QVariantList &notes, const QString &pair)
+{
+    for (const QVariant &entry : notes) {
+        if (entry.toMap().value(PairKey) == pair)
+            return entry.toMap();
+    }
+    return {};
+}
 
 } // namespace
 
@@ -84,6 +115,37 @@ void Settings::addRecentPair(const QString &pathA, const QString &pathB)
 void Settings::clearRecentPairs()
 {
     m_store.remove(RecentKey);
+}
+
+PairNotes::Names Settings::pinned(const QString &pair) const
+{
+    return namesOf(notesOf(m_store.value(NotesKey).toList(), pair).value(PinnedKey));
+}
+
+PairNotes::Names Settings::expected(const QString &pair) const
+{
+    return namesOf(notesOf(m_store.value(NotesKey).toList(), pair).value(ExpectedKey));
+}
+
+void Settings::setNotes(const QString &pair, const PairNotes::Names &pinned,
+                        const PairNotes::Names &expected)
+{
+    QVariantList notes = m_store.value(NotesKey).toList();
+    notes.removeIf([&](const QVariant &entry) { return entry.toMap().value(PairKey) == pair; });
+    if (!pinned.empty() || !expected.empty())
+        notes.prepend(QVariantMap{
+            {PairKey, pair}, {PinnedKey, stored(pinned)}, {ExpectedKey, stored(expected)}});
+    m_store.setValue(NotesKey, QVariantList(notes.mid(0, NotedPairs)));
+}
+
+int Settings::fontPoints() const
+{
+    return m_store.value(FontKey).toInt();
+}
+
+void Settings::setFontPoints(int points)
+{
+    m_store.setValue(FontKey, points);
 }
 
 void Settings::sync()

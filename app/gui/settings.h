@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "widgets/pair_notes.h"
 #include "widgets/theme.h"
 
 #include <QByteArray>
@@ -9,11 +10,14 @@
 
 namespace forkpoint {
 
+/// Whether a run of the viewer leaves traces: one that makes pictures does not.
+enum class Memory { On, Off };
+
 /// What the viewer remembers, with its types. Never probes a path.
 class Settings
 {
 public:
-    static constexpr int RecentPairs = 10;
+    static constexpr int RecentPairs = 10, NotedPairs = 50;
 
     QByteArray geometry() const;
     void setGeometry(const QByteArray &geometry);
@@ -28,6 +32,15 @@ public:
     QStringList recentPairs() const; ///< "A\nB" each, newest first
     void addRecentPair(const QString &pathA, const QString &pathB);
     void clearRecentPairs();
+
+    /// Notes of a pair, by "A\nB"; kept for the pairs that were noted last.
+    PairNotes::Names pinned(const QString &pair) const;
+    PairNotes::Names expected(const QString &pair) const;
+    void setNotes(const QString &pair, const PairNotes::Names &pinned,
+                  const PairNotes::Names &expected);
+
+    int fontPoints() const; ///< 0: the system's
+    void setFontPoints(int points);
 
     void sync();
 

@@ -7,7 +7,7 @@ if(NOT FORKPOINT_GUI STREQUAL "OFF")
         set(required REQUIRED)
     endif()
     # PrintSupport must be found before QCustomPlot's own package file, which needs it.
-    find_package(Qt6 6.4 ${required} COMPONENTS Core Gui Widgets PrintSupport Svg)
+    find_package(Qt6 6.4 ${required} COMPONENTS Core Gui Widgets PrintSupport Svg DBus)
     set_package_properties(Qt6 PROPERTIES PURPOSE "the viewer")
     if(Qt6_FOUND)
         find_package(QCustomPlotQt6 ${required})

@@ -39,6 +39,9 @@ public:
         bool backward;
     };
     std::vector<DifferenceRequest> differenceRequests;
+    std::vector<std::pair<std::uint64_t, MapQuery>> mapRequests;
+    std::vector<std::uint64_t> historyRequests, nonFiniteRequests;
+    QString changedText;
     QStringList calls; ///< "openSide A /x", "swapSides", "selectStep 8", "cancelJob"
 
     void setRuns(std::shared_ptr<const RunComparison> comparison);
@@ -52,6 +55,9 @@ public:
     void openPair(const QString &pathA, const QString &pathB) override;
     void swapSides() override { calls += QStringLiteral("swapSides"); }
     void closeAll() override { calls += QStringLiteral("closeAll"); }
+    void reload() override { calls += QStringLiteral("reload"); }
+    void checkFiles() override { calls += QStringLiteral("checkFiles"); }
+    QString changedFiles() const override { return changedText; }
     std::shared_ptr<const RunComparison> comparison() const override { return runComparison; }
     CompareOptions options() const override { return compareOptions; }
     void setOptions(const CompareOptions &options) override { compareOptions = options; }
@@ -63,6 +69,12 @@ public:
     }
     std::optional<std::size_t> selectedTensor() const override { return tensor; }
     void selectTensor(std::optional<std::size_t> row) override;
+    void selectPlace(std::optional<Step> selected, const std::string &name) override
+    {
+        calls += QStringLiteral("selectPlace %1 %2")
+                     .arg(selected.value_or(-1))
+                     .arg(QString::fromStdString(name));
+    }
     std::shared_ptr<const DiffStats> selectedStats() const override { return stats; }
     std::shared_ptr<const TensorRef> selectedTensorRef(Side side) const override
     {
@@ -76,12 +88,27 @@ public:
     {
         differenceRequests.push_back({id, from, backward});
     }
+    void requestMap(std::uint64_t id, const MapQuery &query) override
+    {
+        mapRequests.emplace_back(id, query);
+    }
+    void requestHistory(std::uint64_t id) override { historyRequests.push_back(id); }
+    void searchNonFinite(std::uint64_t id) override { nonFiniteRequests.push_back(id); }
     JobState job() const override { return jobState; }
     void cancelJob() override { calls += QStringLiteral("cancelJob"); }
     QString device() const override { return deviceText; }
     QList<SamplePair> samples() const override { return samplePairs; }
     QStringList recentPairs() const override { return recent; }
     QString commandLine() const override { return QStringLiteral("forkpoint-cli compare A B"); }
+    QString reportCommand(const QString &path) const override
+    {
+        return commandLine() + QStringLiteral(" --report ") + path;
+    }
+    QString elementsCommand(const std::string &name, ElementOrder) const override
+    {
+        return QStringLiteral("forkpoint-cli elements A B --tensor ")
+            + QString::fromStdString(name);
+    }
     void exportReport(const QString &path) override
     {
         calls += QStringLiteral("exportReport ") + path;

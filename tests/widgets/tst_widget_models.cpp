@@ -64,7 +64,10 @@ public:
     std::size_t size() const override { return m_names.size(); }
     std::string_view name(std::size_t row) const override { return m_names[row]; }
     bool finished() const override { return true; }
-    void prepare() override { m_marks.assign(size(), markOf(ItemStatus::Identical, false)); }
+    void prepare() override
+    {
+        m_marks.assign(size(), markOf(ItemStatus::Identical, StateClass::Weights, false, false));
+    }
     std::vector<std::uint64_t> keys(int) const override
     {
         std::vector<std::uint64_t> keys;
@@ -314,7 +317,7 @@ void TestWidgetModels::valuesTellAbsenceAndSortNumbers()
     model.sort(int(Column::A), Qt::DescendingOrder); // 100, 10, 9
     QCOMPARE(cell(model, 0, int(Column::Name)), QStringLiteral("c"));
     QCOMPARE(cell(model, 2, int(Column::Name)), QStringLiteral("a"));
-    model.setFilter(RowFilter({}, true, true));
+    model.setFilter(RowFilter({}, true, StateClass::Recipe));
     QCOMPARE(model.rowCount(), 1);
     QCOMPARE(cell(model, 0, int(Column::Name)), QStringLiteral("b"));
 }

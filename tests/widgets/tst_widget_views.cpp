@@ -359,7 +359,7 @@ void TestWidgetViews::elementsSayLoadingAndFailed()
     QCOMPARE(view.rowCount(), std::uint64_t(600)); // largest first: the differing ones
     QCOMPARE(view.rowTexts(0), QStringList{QStringLiteral("loading…")});
     QCOMPARE(context.elementRequests.back().query.order, ElementOrder::Largest);
-    Q_EMIT context.elementsFailed(context.elementRequests.back().id, QStringLiteral("EIO"));
+    Q_EMIT context.requestFailed(context.elementRequests.back().id, QStringLiteral("EIO"));
     QCOMPARE(view.rowTexts(0), QStringList{QStringLiteral("not read: EIO")});
     view.setOrder(ElementOrder::Differing);
     const ElementRequest request = context.elementRequests.back();

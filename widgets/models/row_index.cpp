@@ -150,12 +150,8 @@ void RowIndex::filter(const RowSource &rows, const RowFilter &filter)
     if (!m_names)
         return;
     std::array<bool, RowSource::Marks> accepted{};
-    for (std::size_t mark = 0; mark < accepted.size(); ++mark) {
-        const auto status = ItemStatus(mark & (RowSource::RecipeMark - 1));
-        const bool recipe = (mark & RowSource::RecipeMark) != 0;
-        accepted[mark] =
-            filter.acceptsStatus(status, rows.finished()) && (recipe || !filter.onlyRecipe());
-    }
+    for (std::size_t mark = 0; mark < accepted.size(); ++mark)
+        accepted[mark] = filter.acceptsMark(RowSource::Mark(mark), rows.finished());
     const WordMatches matches(*m_names, filter.words());
     const std::vector<RowSource::Mark> &marks = rows.marks();
     m_accepted.resize(m_order.size());

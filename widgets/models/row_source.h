@@ -38,14 +38,17 @@ public:
     /// for the column of names.
     virtual std::vector<std::uint64_t> keys(int column) const = 0;
 
-    /// What filters look at, in one byte a row: the status, and whether it is part of the recipe.
-    using Mark = std::uint8_t;
-    static constexpr Mark RecipeMark = 8;
-    static constexpr std::size_t Marks = 16;
-    static Mark markOf(ItemStatus status, bool recipe)
+    /// What filters look at, packed: status, class, and the notes of the user.
+    using Mark = std::uint16_t;
+    static constexpr Mark PinnedMark = 128, ExpectedMark = 256;
+    static constexpr std::size_t Marks = 512;
+    static Mark markOf(ItemStatus status, StateClass stateClass, bool pinned, bool expected)
     {
-        return Mark(Mark(status) | (recipe ? RecipeMark : 0));
+        return Mark(Mark(status) | Mark(stateClass) << 3 | (pinned ? PinnedMark : 0)
+                    | (expected ? ExpectedMark : 0));
     }
+    static ItemStatus statusOf(Mark mark) { return ItemStatus(mark & 7); }
+    static StateClass classOf(Mark mark) { return StateClass(mark >> 3 & 15); }
     const std::vector<Mark> &marks() const { return m_marks; }
 
     /// The same names in the same order.

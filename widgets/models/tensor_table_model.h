@@ -3,6 +3,7 @@
 
 #include "widgets/models/row_table_model.h"
 #include "widgets/models/tensor_cells.h"
+#include "widgets/pair_notes.h"
 
 namespace forkpoint {
 
@@ -14,7 +15,8 @@ class TensorTableModel : public RowTableModel
     Q_OBJECT
 
 public:
-    explicit TensorTableModel(QObject *parent = nullptr);
+    /// `notes` (may be null) outlives the model.
+    explicit TensorTableModel(QObject *parent = nullptr, const PairNotes *notes = nullptr);
 
     void setComparison(std::shared_ptr<const CheckpointComparison> comparison);
     /// What is shown: of a large result the one that was arranged last.
@@ -27,6 +29,7 @@ protected:
     void show(std::shared_ptr<const RowSource> rows) override;
 
 private:
+    const PairNotes *m_notes;
     std::shared_ptr<const TensorRows> m_rows;
 };
 

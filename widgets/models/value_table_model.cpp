@@ -3,6 +3,7 @@
 
 #include "widgets/display_text.h"
 #include "widgets/models/natural_order.h"
+#include "widgets/models/noted_cells.h"
 #include "widgets/roles.h"
 #include "widgets/status_look.h"
 
@@ -122,8 +123,10 @@ std::vector<std::uint64_t> ranksOf(const std::vector<ValueRow> &rows,
 class ValueRows final : public RowSource
 {
 public:
-    explicit ValueRows(std::shared_ptr<const CheckpointComparison> shown)
-        : comparison(std::move(shown))
+    ValueRows(std::shared_ptr<const CheckpointComparison> shown, const PairNotes *notes)
+        : comparison(std::move(shown)),
+          m_pinned(notes ? notes->pinned() : PairNotes::Names()),
+          m_expected(notes ? notes->expected() : PairNotes::Names())
     {
     }
 
@@ -135,7 +138,8 @@ public:
     {
         m_marks.clear();
         for (const ValueRow &row : comparison->values)
-            m_marks.push_back(markOf(row.status, row.stateClass == StateClass::Recipe));
+            m_marks.push_back(markOf(row.status, row.stateClass, m_pinned.contains(row.name),
+                                     m_expected.contains(row.name)));
     }
 
     std::vector<std::uint64_t> keys(int column) const override
@@ -160,16 +164,20 @@ public:
     }
 
     std::shared_ptr<const CheckpointComparison> comparison;
+
+private:
+    PairNotes::Names m_pinned, m_expected; ///< of the time when it was made
 };
 
-ValueTableModel::ValueTableModel(QObject *parent)
-    : RowTableModel(int(Column::Count), int(Column::Name), parent)
+ValueTableModel::ValueTableModel(QObject *parent, const PairNotes *notes)
+    : RowTableModel(int(Column::Count), int(Column::Name), parent),
+      m_notes(notes)
 {
 }
 
 void ValueTableModel::setComparison(std::shared_ptr<const CheckpointComparison> comparison)
 {
-    setRows(comparison ? std::make_shared<ValueRows>(std::move(comparison)) : nullptr);
+    setRows(comparison ? std::make_shared<ValueRows>(std::move(comparison), m_notes) : nullptr);
 }
 
 void ValueTableModel::show(std::shared_ptr<const RowSource> rows)
@@ -177,13 +185,34 @@ void ValueTableModel::show(std::shared_ptr<const RowSource> rows)
     m_rows = std::static_pointer_cast<const ValueRows>(std::move(rows));
 }
 
+std::shared_ptr<const CheckpointComparison> ValueTableModel::comparison() const
+{
+    return m_rows ? m_rows->comparison : nullptr;
+}
+
 QVariant ValueTableModel::data(const QModelIndex &index, int role) const
 {
     if (!index.isValid() || index.row() >= rowCount())
         return {};
     const std::size_t position = resultRow(index.row());
+    if (role == RowRole)
+        return qulonglong(position);
     const ValueRow &row = m_rows->comparison->values[position];
-    const Column column = Column(index.column());
+    const auto column = Column(index.column());
+    const QVariant cell = valueCell(row, column, role);
+    if (column == Column::Name)
+        return notedName(m_notes, row.name, role, cell);
+    return column == Column::Sign ? notedSign(m_notes, row.name, role, cell) : cell;
+}
+
+QVariant ValueTableModel::headerData(int section, Qt::Orientation orientation, int role) const
+{
+    return orientation == Qt::Horizontal ? valueHeader(Column(section), role) : QVariant();
+}
+
+QVariant valueCell(const ValueRow &row, ValueTableModel::Column column, int role)
+{
+    using Column = ValueTableModel::Column;
     switch (role) {
     case Qt::DisplayRole: return cellText(row, column);
     case Qt::AccessibleTextRole:
@@ -195,20 +224,20 @@ QVariant ValueTableModel::data(const QModelIndex &index, int role) const
         return column == Column::Sign ? QVariant(int(row.status)) : cellText(row, column);
     case ColorRole: return int(cellColor(row, column));
     case NameRole: return displayText(row.name);
-    case RowRole: return qulonglong(position);
     default: return {};
     }
 }
 
-QVariant ValueTableModel::headerData(int section, Qt::Orientation orientation, int role) const
+QVariant valueHeader(ValueTableModel::Column column, int role)
 {
-    if (orientation != Qt::Horizontal || role != Qt::DisplayRole)
+    using Column = ValueTableModel::Column;
+    if (role != Qt::DisplayRole)
         return {};
-    switch (Column(section)) {
-    case Column::Name: return tr("value");
-    case Column::A: return tr("A");
-    case Column::B: return tr("B");
-    case Column::Class: return tr("class");
+    switch (column) {
+    case Column::Name: return ValueTableModel::tr("value");
+    case Column::A: return ValueTableModel::tr("A");
+    case Column::B: return ValueTableModel::tr("B");
+    case Column::Class: return ValueTableModel::tr("class");
     default: return {};
     }
 }

@@ -2,11 +2,14 @@
 #include "widgets/plot/histogram_plot.h"
 
 #include "model/format.h"
+#include "widgets/plot/plot_export.h"
 #include "widgets/plot/plot_theme.h"
 
 #include <qcustomplot.h>
 
+#include <QHBoxLayout>
 #include <QHelpEvent>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QToolTip>
 #include <QVBoxLayout>
@@ -43,7 +46,9 @@ HistogramPlot::HistogramPlot(QWidget *parent)
     auto *layout = new QVBoxLayout(this);
     layout->setContentsMargins(8, 2, 8, 0);
     layout->setSpacing(0);
-    layout->addWidget(m_legend);
+    m_header = new QHBoxLayout;
+    m_header->addWidget(m_legend, 1);
+    layout->addLayout(m_header);
     layout->addWidget(m_plot, 1);
     m_empty->setAlignment(Qt::AlignCenter);
     m_empty->setWordWrap(true);
@@ -58,6 +63,20 @@ HistogramPlot::HistogramPlot(QWidget *parent)
     m_plot->yAxis->setNumberPrecision(2);
     m_plot->axisRect()->setMinimumMargins(QMargins(0, 4, 4, 0));
     m_plot->installEventFilter(this);
+    addPlotMenu(m_plot, QStringLiteral("histogram"));
+    m_plot->setFocusPolicy(Qt::StrongFocus);
+    m_plot->setAccessibleName(tr("Histogram: arrow keys choose bins, Shift extends"));
+    m_plot->setSelectionRectMode(QCP::srmCustom);
+    m_selection = new QCPItemRect(m_plot);
+    m_mark = new QCPItemStraightLine(m_plot);
+    connect(m_plot->selectionRect(), &QCPSelectionRect::accepted, this, [this](const QRect &drawn) {
+        const auto bin = [this](int x) { return int(std::lround(m_plot->xAxis->pixelToCoord(x))); };
+        constexpr int Click = 3; // less is no drag
+        if (drawn.width() < Click)
+            clearSelection();
+        else
+            selectBins(bin(drawn.left()), bin(drawn.right()));
+    });
     rebuild();
 }
 
@@ -67,7 +86,13 @@ void HistogramPlot::setSeries(std::vector<Series> series, const QString &quantit
 {
     m_series = std::move(series);
     m_quantity = quantity;
+    m_selected.reset();
     rebuild();
+}
+
+void HistogramPlot::addControl(QWidget *control)
+{
+    m_header->addWidget(control);
 }
 
 void HistogramPlot::setEmptyText(const QString &text)
@@ -80,19 +105,123 @@ std::vector<std::pair<int, std::uint64_t>> HistogramPlot::drawnBins(std::size_t 
     auto bins = m_series[series].histogram.bins();
     if (const std::uint64_t zeros = m_series[series].histogram.zeros())
         bins.insert(bins.begin(), {m_zeroPosition, zeros});
+    if (const std::uint64_t infinite = m_series[series].infinite)
+        bins.emplace_back(infinitePosition(), infinite);
+    if (const std::uint64_t nan = m_series[series].nan)
+        bins.emplace_back(nanPosition(), nan);
     return bins;
 }
+
+// --- selecting ----------------------------------------------------------------------------------
+
+/// What a range of several series is about: the difference where it is seen there, else a side.
+MagnitudeKind HistogramPlot::kindWithin(int first, int last) const
+{
+    std::optional<MagnitudeKind> kind;
+    for (std::size_t i = 0; i < m_series.size(); ++i) {
+        for (const auto &[position, count] : drawnBins(i)) {
+            if (position < first || position > last)
+                continue;
+            if (m_series[i].kind == MagnitudeKind::AbsDifference && position != m_zeroPosition)
+                return m_series[i].kind;
+            kind = kind.value_or(m_series[i].kind);
+        }
+    }
+    const MagnitudeKind fallback =
+        m_series.empty() ? MagnitudeKind::AbsDifference : m_series.back().kind;
+    return kind.value_or(fallback);
+}
+
+void HistogramPlot::selectBins(int first, int last)
+{
+    if (m_series.empty())
+        return;
+    m_selected = {first, last};
+    drawSelection();
+    const auto [low, high] = std::minmax(first, last);
+    MagnitudeRange range;
+    range.kind = kindWithin(low, high);
+    range.zero = low <= m_zeroPosition && high >= m_zeroPosition;
+    range.infinite = low <= infinitePosition() && high >= infinitePosition();
+    range.nan = low <= nanPosition() && high >= nanPosition();
+    const int lowest = std::max(low, m_zeroPosition + 1);
+    const int highest = std::min(high, infinitePosition() - 1);
+    if (lowest <= highest)
+        range.powers = {lowest, highest};
+    Q_EMIT rangeSelected(range);
+}
+
+void HistogramPlot::clearSelection()
+{
+    const bool any = m_selected.has_value();
+    m_selected.reset();
+    drawSelection();
+    if (any)
+        Q_EMIT selectionCleared();
+}
+
+void HistogramPlot::setMarked(std::optional<double> magnitude)
+{
+    m_marked = magnitude;
+    drawSelection();
+}
+
+void HistogramPlot::drawSelection()
+{
+    const QColor text = palette().color(QPalette::Text);
+    m_selection->setVisible(m_selected.has_value() && !m_series.empty());
+    if (m_selected) {
+        const auto [low, high] = std::minmax(m_selected->first, m_selected->second);
+        m_selection->topLeft->setCoords(low - 0.5, m_plot->yAxis->range().upper);
+        m_selection->bottomRight->setCoords(high + 0.5, m_plot->yAxis->range().lower);
+        m_selection->setPen(QPen(text, 1, Qt::DashLine));
+        QColor fill = text;
+        fill.setAlpha(24);
+        m_selection->setBrush(fill);
+    }
+    m_mark->setVisible(m_marked.has_value() && !m_series.empty());
+    if (m_marked) {
+        const double place = *m_marked == 0.0 ? m_zeroPosition : std::floor(std::log2(*m_marked));
+        m_mark->point1->setCoords(place, 1);
+        m_mark->point2->setCoords(place, 2);
+        m_mark->setPen(QPen(text, 1, Qt::DotLine));
+    }
+    m_plot->replot(QCustomPlot::rpQueuedReplot);
+}
+
+void HistogramPlot::moveCursor(int bins, bool extend)
+{
+    const int last = m_selected ? m_selected->second + bins : m_zeroPosition;
+    const int inside = std::clamp(last, m_zeroPosition, nanPosition());
+    selectBins(extend && m_selected ? m_selected->first : inside, inside);
+}
+
+bool HistogramPlot::takeKey(QKeyEvent *event)
+{
+    const bool extend = event->modifiers() & Qt::ShiftModifier;
+    switch (event->key()) {
+    case Qt::Key_Left: moveCursor(-1, extend); return true;
+    case Qt::Key_Right: moveCursor(1, extend); return true;
+    case Qt::Key_Escape: clearSelection(); return true;
+    default: return false;
+    }
+}
+
+// --- drawing ------------------------------------------------------------------------------------
 
 void HistogramPlot::rebuild()
 {
     m_plot->clearPlottables();
     int lowest = PowerHistogram::Highest, highest = PowerHistogram::Lowest;
     bool anyZero = false;
+    bool anySpecial = false;
     double largest = 0;
     QStringList legend;
     for (const Series &series : m_series) {
         anyZero = anyZero || series.histogram.zeros() > 0;
-        largest = std::max(largest, double(series.histogram.zeros()));
+        anySpecial = anySpecial || series.infinite + series.nan > 0;
+        for (const std::uint64_t count : {series.histogram.zeros(), series.infinite, series.nan})
+            largest = std::max(largest, double(count));
         for (const auto &[exponent, count] : series.histogram.bins()) {
             lowest = std::min(lowest, exponent);
             highest = std::max(highest, exponent);
@@ -109,12 +238,13 @@ void HistogramPlot::rebuild()
     if (lowest > highest)
         lowest = highest = 0;
     m_zeroPosition = lowest - 3;
+    m_infinitePosition = highest + 3;
     m_empty->setVisible(!any);
     for (QCPAxis *axis : {m_plot->xAxis, m_plot->yAxis})
         axis->setVisible(any);
     applyPlotTheme(m_plot, palette());
     if (any)
-        buildAxis(lowest, highest, anyZero, largest);
+        buildAxis(lowest, highest, anyZero, anySpecial, largest);
     const double width = 0.9 / std::max<double>(1.0, double(m_series.size()));
     for (std::size_t i = 0; any && i < m_series.size(); ++i) {
         auto *bars = new QCPBars(m_plot->xAxis, m_plot->yAxis);
@@ -126,10 +256,11 @@ void HistogramPlot::rebuild()
         for (const auto &[position, count] : drawnBins(i))
             bars->addData(position + shift, double(count));
     }
-    m_plot->replot(QCustomPlot::rpQueuedReplot);
+    drawSelection();
 }
 
-void HistogramPlot::buildAxis(int lowest, int highest, bool anyZero, double largest)
+void HistogramPlot::buildAxis(int lowest, int highest, bool anyZero, bool anySpecial,
+                              double largest)
 {
     QSharedPointer<QCPAxisTickerText> ticker(new QCPAxisTickerText);
     constexpr int MostLabels = 9;
@@ -138,8 +269,13 @@ void HistogramPlot::buildAxis(int lowest, int highest, bool anyZero, double larg
         ticker->addTick(m_zeroPosition, QStringLiteral("0"));
     for (int exponent = lowest; exponent <= highest; exponent += every)
         ticker->addTick(exponent, power(exponent));
+    if (anySpecial) {
+        ticker->addTick(infinitePosition(), QStringLiteral("Inf"));
+        ticker->addTick(nanPosition(), QStringLiteral("NaN"));
+    }
     m_plot->xAxis->setTicker(ticker);
-    m_plot->xAxis->setRange((anyZero ? m_zeroPosition : lowest) - 1.0, highest + 1.0);
+    m_plot->xAxis->setRange((anyZero ? m_zeroPosition : lowest) - 1.0,
+                            (anySpecial ? nanPosition() : highest) + 1.0);
     m_plot->yAxis->setRange(CountOfNothing, largest * 1.5);
 }
 
@@ -156,9 +292,11 @@ QString HistogramPlot::toolTipAt(double position) const
     }
     if (lines.isEmpty())
         return {};
-    lines.prepend(bin == m_zeroPosition
-                      ? tr("exactly zero")
-                      : tr("from %1 to below %2").arg(power(bin), power(bin + 1)));
+    lines.prepend(
+        bin == m_zeroPosition           ? tr("exactly zero")
+            : bin == infinitePosition() ? tr("infinite, of elements without a finite pair")
+            : bin == nanPosition()      ? tr("NaN, of elements without a finite pair")
+                                   : tr("from %1 to below %2").arg(power(bin), power(bin + 1)));
     return lines.join(u'\n');
 }
 
@@ -170,6 +308,9 @@ bool HistogramPlot::eventFilter(QObject *object, QEvent *event)
         text.isEmpty() ? QToolTip::hideText() : QToolTip::showText(help->globalPos(), text, this);
         return true;
     }
+    if (object == m_plot && event->type() == QEvent::KeyPress
+        && takeKey(static_cast<QKeyEvent *>(event)))
+        return true;
     return QWidget::eventFilter(object, event);
 }
 

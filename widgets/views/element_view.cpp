@@ -3,6 +3,7 @@
 
 #include "widgets/display_text.h"
 #include "widgets/theme.h"
+#include "widgets/views/element_columns.h"
 #include "widgets/views/view_setup.h"
 
 #include <QAction>
@@ -12,7 +13,6 @@
 #include <QKeyEvent>
 #include <QMenu>
 #include <QMouseEvent>
-#include <QPainter>
 #include <QScrollBar>
 #include <QWheelEvent>
 
@@ -21,49 +21,18 @@
 
 namespace forkpoint {
 
+using namespace element_columns;
+
 namespace {
 
-enum Column { IndexColumn, AColumn, BColumn, DifferenceColumn, UlpColumn, BitsColumn, Columns };
-
-/// Of A, B, the difference and the ULP, before any row is known.
-constexpr std::array<int, 5> LeastCharacters{0, 10, 10, 10, 5};
-
-constexpr int Margin = 6;
 constexpr int ScrollRange = 1 << 30; ///< of a scroll bar that stands for 64-bit rows
-
-QString indexText(Index index, const Shape &shape)
-{
-    if (shape.rank() <= 1)
-        return QStringLiteral("[%1]").arg(index);
-    QStringList parts;
-    for (Index coordinate : coordinatesOf(index, shape))
-        parts += QString::number(coordinate);
-    return QStringLiteral("[%1]").arg(parts.join(QStringLiteral(", ")));
-}
-
-int digitsOf(const Shape &shape, Index elements)
-{
-    if (shape.rank() <= 1)
-        return int(QString::number(elements).size()) + 2;
-    int digits = 2;
-    for (Index dim : shape.dims)
-        digits += int(QString::number(dim).size()) + 2;
-    return digits;
-}
-
-QFont bitsFont(const QFont &base)
-{
-    QFont font = monospaced(base);
-    if (font.pointSizeF() > 0)
-        font.setPointSizeF(font.pointSizeF() * 0.8);
-    return font;
-}
 
 } // namespace
 
 ElementView::ElementView(ViewContext *context, QWidget *parent)
     : QAbstractScrollArea(parent),
       m_context(context),
+      m_rows(new ElementRows(context, this)),
       m_next(makeAction(this, tr("Next differing element"), Qt::Key_F7)),
       m_previous(makeAction(this, tr("Previous differing element"), Qt::SHIFT | Qt::Key_F7)),
       m_copy(new QAction(tr("Copy rows"), this))
@@ -78,156 +47,88 @@ ElementView::ElementView(ViewContext *context, QWidget *parent)
     connect(m_next, &QAction::triggered, this, [this] { jump(false); });
     connect(m_previous, &QAction::triggered, this, [this] { jump(true); });
     connect(m_copy, &QAction::triggered, this, [this] { copy(); });
-    connect(context, &ViewContext::elementsReady, this, &ElementView::receive);
-    connect(context, &ViewContext::elementsFailed, this, &ElementView::fail);
-    connect(context, &ViewContext::nextDifferenceReady, this, &ElementView::land);
-    connect(context, &ViewContext::selectedTensorChanged, this, [this] { restart(); });
-    connect(context, &ViewContext::stepComparisonChanged, this, [this] { restart(); });
-    connect(context, &ViewContext::selectedStatsChanged, this, [this] { restart(); });
-    restart();
+    connect(m_rows, &ElementRows::restarted, this, &ElementView::restart);
+    connect(m_rows, &ElementRows::arrived, this, [this](const std::vector<ElementRow> &rows) {
+        measure(rows);
+        updateScrollBars();
+        if (!rows.empty() || rowCount() == 0)
+            fetchVisible();
+        viewport()->update();
+        Q_EMIT currentChanged();
+    });
+    connect(m_rows, &ElementRows::failed, viewport(), qOverload<>(&QWidget::update));
+    connect(m_rows, &ElementRows::message, this, &ElementView::message);
+    connect(m_rows, &ElementRows::collected, this, [this](const std::vector<ElementRow> &rows) {
+        finishCopy(rows);
+        fetchVisible();
+    });
+    connect(m_rows, &ElementRows::found, this, [this](std::optional<Index> index) {
+        if (index)
+            goToIndex(*index);
+        else
+            Q_EMIT message(tr("No further difference in that direction"));
+    });
+    restart(false);
 }
 
-const TensorRow *ElementView::tensor() const
+/// Keeps place and column widths if it is still the same pair.
+void ElementView::restart(bool samePair)
 {
-    if (!m_comparison || !m_tensor || *m_tensor >= m_comparison->tensors.size())
-        return nullptr;
-    return &m_comparison->tensors[*m_tensor];
-}
-
-/// Looks at the selected tensor anew; keeps place and rows if it is still the same pair.
-void ElementView::restart()
-{
-    const Step step = m_context->selectedStep().value_or(-1);
-    m_comparison = m_context->stepComparison();
-    m_tensor = m_context->selectedTensor();
-    const TensorRow *row = tensor();
-    const QString name =
-        row ? QStringLiteral("%1/%2").arg(step).arg(displayText(row->name)) : QString();
-    const bool readable =
-        row && row->a && row->b && row->dtypeA == row->dtypeB && row->shapeA == row->shapeB;
-    const bool same = name == m_tensorName && (m_elements > 0) == readable;
-    m_differing.reset();
-    if (row && row->status == ItemStatus::Identical)
-        m_differing = 0;
-    if (row && row->stats)
-        m_differing = row->stats->differentElements;
-    if (!same) {
-        m_tensorName = name;
-        m_dtype = row ? row->dtypeA : DType();
-        m_shape = row ? row->shapeA : forkpoint::Shape();
-        m_elements = readable ? row->elements : 0;
-        m_pages.clear();
+    if (!samePair) {
         m_widest = LeastCharacters;
-        m_end.reset();
-        m_error.clear();
-        m_failedCount = 0;
-        m_pendingId = m_jumpId = m_copyId = 0;
         m_top = m_current = m_anchor = 0;
     }
-    m_next->setEnabled(m_elements > 0 && m_differing.value_or(1) > 0);
+    m_next->setEnabled(m_rows->anyDiffers());
     m_previous->setEnabled(m_next->isEnabled());
     updateScrollBars();
     fetchVisible();
     viewport()->update();
+    Q_EMIT filterChanged();
+    Q_EMIT currentChanged();
 }
 
 void ElementView::setOrder(ElementOrder order)
 {
-    if (order == m_order)
+    if (order == m_rows->order())
         return;
-    m_order = order;
-    m_tensorName.clear();
-    restart();
+    m_rows->setOrder(order);
     Q_EMIT orderChanged(order);
 }
 
-std::uint64_t ElementView::rowCount() const
+void ElementView::setFilter(const ElementFilter &filter)
 {
-    if (m_elements == 0)
-        return 0;
-    if (m_order == ElementOrder::ByIndex)
-        return m_elements;
-    if (m_end)
-        return *m_end;
-    std::uint64_t rows = m_differing.value_or(PageRows);
-    if (m_order == ElementOrder::Largest)
-        rows = std::min<std::uint64_t>(rows, MaxElementRows);
-    return rows;
+    m_rows->setFilter(filter);
 }
 
-// --- data -------------------------------------------------------------------------------------
-
-const ElementRow *ElementView::rowAt(std::uint64_t row) const
+void ElementView::setFormat(ValueFormat format, BitsOf bits)
 {
-    const auto page = m_pages.find(row / PageRows);
-    if (page == m_pages.end() || row % PageRows >= page->second.size())
-        return nullptr;
-    return &page->second[row % PageRows];
+    m_format = format;
+    m_bits = bits;
+    m_widest = LeastCharacters;
+    for (std::uint64_t row = m_top; row < m_top + std::uint64_t(rowsInView()) + 1; ++row) {
+        if (const ElementRow *known = m_rows->at(row))
+            measure({*known});
+    }
+    updateScrollBars();
+    viewport()->update();
+}
+
+std::optional<Index> ElementView::currentIndex() const
+{
+    const ElementRow *row = m_rows->at(m_current);
+    return row ? std::optional<Index>(row->index) : std::nullopt;
+}
+
+std::optional<double> ElementView::currentDifference() const
+{
+    const ElementRow *row = m_rows->at(m_current);
+    const auto *real = row ? std::get_if<double>(&row->difference.real) : nullptr;
+    return real && std::isfinite(*real) ? std::optional<double>(*real) : std::nullopt;
 }
 
 void ElementView::fetchVisible()
 {
-    const std::uint64_t rows = rowCount();
-    if (rows == 0)
-        return;
-    const std::uint64_t last = std::min(rows - 1, m_top + std::uint64_t(rowsInView()));
-    std::uint64_t first = m_top / PageRows, end = last / PageRows;
-    while (first <= end && m_pages.contains(first))
-        ++first;
-    while (end > first && m_pages.contains(end))
-        --end;
-    if (first > end || m_pages.contains(first))
-        return;
-    const std::uint64_t offset = first * PageRows;
-    const std::uint64_t count = std::min((end + 1) * PageRows, rows) - offset;
-    const bool pending = m_pendingId != 0 && m_pendingOffset == offset && m_pendingCount == count;
-    const bool failed = m_failedCount > 0 && m_failedOffset == offset;
-    if (pending || failed || m_copyId != 0)
-        return;
-    request(offset, count);
-}
-
-void ElementView::request(std::uint64_t offset, std::uint64_t count)
-{
-    m_pendingId = m_nextId++;
-    m_pendingOffset = offset;
-    m_pendingCount = count;
-    ElementRequest request;
-    request.id = m_pendingId;
-    request.row = *m_tensor;
-    request.query = {m_order, offset, std::size_t(count)};
-    m_context->requestElements(request);
-}
-
-void ElementView::receive(quint64 id, const std::shared_ptr<const ElementPage> &page)
-{
-    if (id != 0 && id == m_copyId) {
-        m_copyId = 0;
-        finishCopy(page->rows);
-        fetchVisible();
-        return;
-    }
-    if (id == 0 || id != m_pendingId)
-        return; // of a tensor or an order that is gone
-    m_pendingId = 0;
-    if (m_pages.size() > MaximumPages)
-        m_pages.clear();
-    const auto &rows = page->rows;
-    for (std::size_t begin = 0; begin < rows.size(); begin += PageRows) {
-        const std::size_t end = std::min(rows.size(), begin + PageRows);
-        m_pages[(m_pendingOffset + begin) / PageRows] = {rows.begin() + std::ptrdiff_t(begin),
-                                                         rows.begin() + std::ptrdiff_t(end)};
-    }
-    measure(rows);
-    if (m_order != ElementOrder::ByIndex && page->complete)
-        m_end = m_pendingOffset + rows.size();
-    else if (m_order != ElementOrder::ByIndex && page->differentElements > 0)
-        m_differing = page->differentElements;
-    m_failedCount = 0;
-    updateScrollBars();
-    if (!rows.empty() || m_end)
-        fetchVisible();
-    viewport()->update();
+    m_rows->need(m_top, m_top + std::uint64_t(rowsInView()));
 }
 
 /// Columns only ever grow while one tensor is shown: nothing is clipped, and nothing flickers.
@@ -242,67 +143,35 @@ void ElementView::measure(const std::vector<ElementRow> &rows)
     }
 }
 
-void ElementView::fail(quint64 id, const QString &error)
-{
-    if (id != 0 && id == m_copyId) {
-        m_copyId = 0;
-        Q_EMIT message(tr("Not copied: %1").arg(displayText(error)));
-        return;
-    }
-    if (id == 0 || id != m_pendingId)
-        return;
-    m_pendingId = 0;
-    m_failedOffset = m_pendingOffset;
-    m_failedCount = m_pendingCount;
-    m_error = displayText(error);
-    viewport()->update();
-}
-
 // --- moving -----------------------------------------------------------------------------------
 
 void ElementView::goToIndex(Index index)
 {
-    if (m_elements == 0)
+    if (m_rows->elements() == 0)
         return;
+    setFilter({});
     setOrder(ElementOrder::ByIndex);
-    const std::uint64_t row = std::min<std::uint64_t>(index, m_elements - 1);
+    const std::uint64_t row = std::min<std::uint64_t>(index, m_rows->elements() - 1);
     setTop(row > 3 ? row - 3 : 0);
     setCurrentRow(row);
 }
 
 void ElementView::goToFirstDifference()
 {
-    if (m_order != ElementOrder::ByIndex) {
+    if (m_rows->rowsAreIndices())
+        m_rows->findDifference(0, false);
+    else
         setCurrentRow(0);
-        return;
-    }
-    m_jumpId = m_nextId++;
-    m_context->requestNextDifference(m_jumpId, 0, false);
 }
 
 void ElementView::jump(bool backward)
 {
-    if (m_order != ElementOrder::ByIndex) { // every row differs
-        const std::uint64_t rows = rowCount();
-        if (backward && m_current > 0)
-            setCurrentRow(m_current - 1);
-        else if (!backward && m_current + 1 < rows)
-            setCurrentRow(m_current + 1);
-        return;
-    }
-    m_jumpId = m_nextId++;
-    m_context->requestNextDifference(m_jumpId, backward ? m_current : m_current + 1, backward);
-}
-
-void ElementView::land(quint64 id, std::optional<Index> index)
-{
-    if (id == 0 || id != m_jumpId)
-        return;
-    m_jumpId = 0;
-    if (index)
-        goToIndex(*index);
-    else
-        Q_EMIT message(tr("No further difference in that direction"));
+    if (m_rows->rowsAreIndices())
+        m_rows->findDifference(backward ? m_current : m_current + 1, backward);
+    else if (backward && m_current > 0) // every row differs, or was filtered for
+        setCurrentRow(m_current - 1);
+    else if (!backward && m_current + 1 < rowCount())
+        setCurrentRow(m_current + 1);
 }
 
 void ElementView::setCurrentRow(std::uint64_t row, bool extend)
@@ -319,6 +188,7 @@ void ElementView::setCurrentRow(std::uint64_t row, bool extend)
     else if (m_current >= m_top + whole)
         setTop(m_current - whole + 1);
     viewport()->update();
+    Q_EMIT currentChanged();
 }
 
 void ElementView::keyPressEvent(QKeyEvent *event)
@@ -449,21 +319,21 @@ void ElementView::changeEvent(QEvent *event)
 
 QStringList ElementView::texts(const ElementRow &row) const
 {
-    return {indexText(row.index, m_shape),
-            elementText(m_dtype, row.a, row.bitsA),
-            elementText(m_dtype, row.b, row.bitsB),
+    const DType &dtype = m_rows->dtype();
+    return {indexText(row.index, m_rows->shape()),
+            elementText(dtype, row.a, row.bitsA, m_format),
+            elementText(dtype, row.b, row.bitsB, m_format),
             differenceText(row),
             row.ulp ? QString::number(*row.ulp) : QStringLiteral("–"),
-            qs(bitsToBinary(m_dtype, row.bitsB))};
+            bitsText(dtype, row, m_bits)};
 }
 
 QStringList ElementView::rowTexts(std::uint64_t row) const
 {
-    if (const ElementRow *known = rowAt(row))
+    if (const ElementRow *known = m_rows->at(row))
         return texts(*known);
-    if (m_failedCount > 0 && row >= m_failedOffset && row < m_failedOffset + m_failedCount)
-        return {tr("not read: %1").arg(m_error)};
-    return {tr("loading…")};
+    const QString error = m_rows->errorOf(row);
+    return {error.isEmpty() ? tr("loading…") : tr("not read: %1").arg(error)};
 }
 
 void ElementView::copy()
@@ -471,33 +341,23 @@ void ElementView::copy()
     if (rowCount() == 0)
         return;
     const std::uint64_t first = std::min(m_anchor, m_current);
-    const std::uint64_t count = std::min(std::max(m_anchor, m_current) - first + 1, MaximumCopy);
-    std::vector<ElementRow> rows;
-    for (std::uint64_t row = first; row < first + count; ++row) {
-        const ElementRow *known = rowAt(row);
-        if (!known)
-            break;
-        rows.push_back(*known);
-    }
-    if (rows.size() == count) {
-        finishCopy(rows);
-        return;
-    }
-    ElementRequest request; // some rows were never in view
-    request.id = m_copyId = m_nextId++;
-    request.row = *m_tensor;
-    request.query = {m_order, first, std::size_t(count)};
-    m_pendingId = 0; // the newer request drops the one for the view; it is asked for again
-    m_context->requestElements(request);
+    m_rows->collect(first, std::min(std::max(m_anchor, m_current) - first + 1, MaximumCopy));
 }
 
 void ElementView::finishCopy(const std::vector<ElementRow> &rows)
 {
-    QStringList lines{tr("flat index\tindex\tA\tB\tB-A\tULP\tbits of B")};
+    QStringList lines{tr("flat index\tindex\tA\tB\tB-A\tULP\t") + bitsTitle()};
     for (const ElementRow &row : rows)
         lines += QString::number(row.index) + u'\t' + texts(row).join(u'\t');
     QGuiApplication::clipboard()->setText(lines.join(u'\n') + u'\n');
     Q_EMIT message(tr("Copied %1").arg(countedText(rows.size(), "row", "rows")));
+}
+
+void ElementView::copyValue(const ElementRow &row)
+{
+    const QStringList cells = texts(row);
+    QGuiApplication::clipboard()->setText(cells[AColumn] + u'\t' + cells[BColumn]);
+    Q_EMIT message(tr("Copied the values of A and B"));
 }
 
 void ElementView::contextMenuEvent(QContextMenuEvent *event)
@@ -505,137 +365,23 @@ void ElementView::contextMenuEvent(QContextMenuEvent *event)
     auto *menu = new QMenu(this);
     menu->setAttribute(Qt::WA_DeleteOnClose);
     menu->addAction(m_copy);
+    if (const ElementRow *row = m_rows->at(m_current)) {
+        const QString index = indexText(row->index, m_rows->shape());
+        connect(menu->addAction(tr("Copy values of A and B")), &QAction::triggered, this,
+                [this, row = *row] { copyValue(row); });
+        connect(menu->addAction(tr("Copy index %1").arg(index)), &QAction::triggered, this,
+                [index] { QGuiApplication::clipboard()->setText(index); });
+    }
+    if (const TensorRow *tensor = m_rows->tensor()) {
+        connect(menu->addAction(tr("Copy forkpoint-cli command")), &QAction::triggered, this,
+                [this, name = tensor->name] {
+                    QGuiApplication::clipboard()->setText(
+                        m_context->elementsCommand(name, order()));
+                });
+    }
     menu->addSeparator();
-    menu->addAction(m_next);
-    menu->addAction(m_previous);
+    menu->addActions({m_next, m_previous});
     menu->popup(event->globalPos());
-}
-
-// --- painting ---------------------------------------------------------------------------------
-
-std::vector<int> ElementView::columnWidths() const
-{
-    const int character = QFontMetrics(monospaced(font())).horizontalAdvance(u'0');
-    const int small = QFontMetrics(bitsFont(font())).horizontalAdvance(u'0');
-    std::vector<int> widths(Columns);
-    widths[IndexColumn] = std::max(6, digitsOf(m_shape, m_elements)) * character + Margin;
-    for (int column = AColumn; column <= UlpColumn; ++column)
-        widths[std::size_t(column)] = m_widest[std::size_t(column)] * character + 2 * Margin;
-    widths[BitsColumn] = int(m_dtype.bits + 4) * small + 2 * Margin;
-    return widths;
-}
-
-QString ElementView::emptyText() const
-{
-    const TensorRow *row = tensor();
-    if (!row)
-        return tr("Select a tensor to see its elements.");
-    if (!row->a || !row->b)
-        return row->a ? tr("Only A has this tensor.") : tr("Only B has this tensor.");
-    if (m_elements == 0 && row->elements > 0)
-        return tr("Elements have no counterpart: %1.").arg(displayText(row->reason));
-    if (m_elements == 0)
-        return tr("The tensor has no elements.");
-    return tr("No element differs.");
-}
-
-void ElementView::paintEvent(QPaintEvent *)
-{
-    QPainter painter(viewport());
-    const Theme theme = Theme::of(palette());
-    const std::vector<int> widths = columnWidths();
-    paintHeader(painter, widths);
-    const std::uint64_t rows = rowCount();
-    if (rows == 0) {
-        painter.setPen(theme.muted);
-        painter.drawText(viewport()->rect(), int(Qt::AlignCenter | Qt::TextWordWrap), emptyText());
-        return;
-    }
-    int y = rowPixels();
-    for (std::uint64_t row = m_top; row < rows && y < viewport()->height(); ++row) {
-        paintRow(painter, row, y, widths);
-        y += rowPixels();
-    }
-    const bool capped = m_order == ElementOrder::Largest && rows == MaxElementRows;
-    if (capped && y < viewport()->height()) {
-        painter.setPen(theme.muted);
-        painter.drawText(QRect(Margin, y, viewport()->width(), rowPixels()), Qt::AlignVCenter,
-                         tr("… the largest 1,000,000; use another order for the rest"));
-    }
-}
-
-void ElementView::paintHeader(QPainter &painter, const std::vector<int> &widths) const
-{
-    const Theme theme = Theme::of(palette());
-    painter.fillRect(0, 0, viewport()->width(), rowPixels(), theme.header);
-    const QStringList titles{tr("index"), tr("A"),   tr("B"),
-                             tr("B−A"),   tr("ULP"), tr("bits of B, changed ones marked")};
-    int x = -horizontalScrollBar()->value();
-    for (int column = 0; column < Columns; ++column) {
-        const int width =
-            column == BitsColumn ? std::max(widths[BitsColumn], 260) : widths[std::size_t(column)];
-        const bool left = column == IndexColumn || column == BitsColumn;
-        painter.setPen(column == AColumn ? theme.a : column == BColumn ? theme.b : theme.muted);
-        painter.drawText(
-            QRect(x + Margin, 0, width - 2 * Margin + (left ? Margin : 0), rowPixels()),
-            int((left ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter), titles[column]);
-        x += widths[std::size_t(column)];
-    }
-    painter.setPen(theme.border);
-    painter.drawLine(0, rowPixels() - 1, viewport()->width(), rowPixels() - 1);
-}
-
-void ElementView::paintRow(QPainter &painter, std::uint64_t row, int y,
-                           const std::vector<int> &widths) const
-{
-    const Theme theme = Theme::of(palette());
-    const QRect line(0, y, viewport()->width(), rowPixels());
-    if (row >= std::min(m_anchor, m_current) && row <= std::max(m_anchor, m_current))
-        painter.fillRect(line, theme.selection);
-    const ElementRow *known = rowAt(row);
-    if (!known) {
-        painter.setFont(font());
-        painter.setPen(theme.muted);
-        painter.drawText(line.adjusted(Margin, 0, 0, 0), Qt::AlignVCenter, rowTexts(row).first());
-        return;
-    }
-    const QStringList cells = texts(*known);
-    const QColor value = known->differs ? theme.difference : theme.muted;
-    const QColor colors[] = {theme.text, known->differs ? theme.a : theme.muted,
-                             known->differs ? theme.b : theme.muted, value, theme.text};
-    painter.setFont(monospaced(font()));
-    int x = -horizontalScrollBar()->value();
-    for (int column = 0; column < BitsColumn; ++column) {
-        const int width = widths[std::size_t(column)];
-        const int side = column == IndexColumn ? int(Qt::AlignLeft) : int(Qt::AlignRight);
-        painter.setPen(colors[column]);
-        painter.drawText(
-            QRect(side == Qt::AlignLeft ? x + Margin : x, y, width - Margin, rowPixels()),
-            side | int(Qt::AlignVCenter), cells[column]);
-        x += width;
-    }
-    paintBits(painter, QRect(x + Margin, y, widths[BitsColumn], rowPixels()), *known);
-}
-
-void ElementView::paintBits(QPainter &painter, const QRect &cell, const ElementRow &row) const
-{
-    const Theme theme = Theme::of(palette());
-    const QString a = qs(bitsToBinary(m_dtype, row.bitsA));
-    const QString b = qs(bitsToBinary(m_dtype, row.bitsB));
-    QFont plain = bitsFont(font()), changed = plain;
-    changed.setBold(true);
-    const int advance = QFontMetrics(plain).horizontalAdvance(u'0');
-    for (qsizetype begin = 0; begin < b.size();) {
-        const auto differs = [&](qsizetype i) { return i >= a.size() || a[i] != b[i]; };
-        qsizetype end = begin + 1;
-        while (end < b.size() && differs(end) == differs(begin))
-            ++end;
-        painter.setFont(differs(begin) ? changed : plain);
-        painter.setPen(differs(begin) ? theme.difference : theme.muted);
-        painter.drawText(cell.adjusted(int(begin) * advance, 0, 0, 0),
-                         int(Qt::AlignLeft | Qt::AlignVCenter), b.mid(begin, end - begin));
-        begin = end;
-    }
 }
 
 } // namespace forkpoint

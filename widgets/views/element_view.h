@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "widgets/view_context.h"
+#include "widgets/value_format.h"
+#include "widgets/views/element_rows.h"
 
 #include <QAbstractScrollArea>
 
 #include <array>
-#include <map>
-#include <vector>
 
 class QAction;
 
 namespace forkpoint {
 
-/// The element table of the selected tensor. Rows are numbered with 64 bits, so 10^10 elements
-/// scroll like ten. Only windows of rows are asked for; rows that are on their way or could not be
-/// read say so in their place.
+/// The element table of the selected tensor: 10^10 elements scroll like ten. Rows that are on their
+/// way or could not be read say so in their place.
 class ElementView : public QAbstractScrollArea
 {
     Q_OBJECT
@@ -24,23 +22,30 @@ public:
     explicit ElementView(ViewContext *context, QWidget *parent = nullptr);
 
     void setOrder(ElementOrder order);
-    ElementOrder order() const { return m_order; }
-    /// With order ByIndex scrolls to that element, else switches to it first.
+    ElementOrder order() const { return m_rows->order(); }
+    void setFilter(const ElementFilter &filter);
+    const ElementFilter &filter() const { return m_rows->filter(); }
+    void setFormat(ValueFormat format, BitsOf bits);
+    /// Scrolls to that element in the order of indices, taking off a filter.
     void goToIndex(Index index);
     void goToFirstDifference();
 
     QAction *nextDifferenceAction() const { return m_next; }         ///< F7
     QAction *previousDifferenceAction() const { return m_previous; } ///< Shift+F7
 
-    std::uint64_t rowCount() const;
+    std::uint64_t rowCount() const { return m_rows->count(); }
     std::uint64_t firstVisibleRow() const { return m_top; }
     std::uint64_t currentRow() const { return m_current; }
+    std::optional<Index> currentIndex() const;       ///< element of the current row, once known
+    std::optional<double> currentDifference() const; ///< B-A of it, where it is a finite number
     void setCurrentRow(std::uint64_t row, bool extend = false);
     /// What a row shows, cell by cell; one cell with the reason while it has no data.
     QStringList rowTexts(std::uint64_t row) const;
 
 Q_SIGNALS:
     void orderChanged(forkpoint::ElementOrder order);
+    void filterChanged();
+    void currentChanged();
     void message(const QString &text);
 
 protected:
@@ -55,24 +60,18 @@ protected:
     void changeEvent(QEvent *event) override;
 
 private:
-    static constexpr std::uint64_t PageRows = 256;
-    static constexpr std::size_t MaximumPages = 64;
     static constexpr std::uint64_t MaximumCopy = 100'000;
 
-    const TensorRow *tensor() const;
-    void restart();
+    void restart(bool samePair);
     void fetchVisible();
-    void request(std::uint64_t offset, std::uint64_t count);
-    void receive(quint64 id, const std::shared_ptr<const ElementPage> &page);
     void measure(const std::vector<ElementRow> &rows);
-    void fail(quint64 id, const QString &error);
     void jump(bool backward);
-    void land(quint64 id, std::optional<Index> index);
     void copy();
     void finishCopy(const std::vector<ElementRow> &rows);
-    const ElementRow *rowAt(std::uint64_t row) const;
+    void copyValue(const ElementRow &row);
     QStringList texts(const ElementRow &row) const;
     QString emptyText() const;
+    QString bitsTitle() const;
 
     int rowsInView() const;
     int rowPixels() const;
@@ -86,25 +85,11 @@ private:
     void paintBits(QPainter &painter, const QRect &cell, const ElementRow &row) const;
 
     ViewContext *m_context;
+    ElementRows *m_rows;
     QAction *m_next, *m_previous, *m_copy;
-    ElementOrder m_order = ElementOrder::Largest;
-    std::shared_ptr<const CheckpointComparison> m_comparison; ///< keeps tensor() alive
-    std::optional<std::size_t> m_tensor;
-    QString m_tensorName;
-    DType m_dtype;
-    forkpoint::Shape m_shape;
-    Index m_elements = 0;
-    std::optional<Index> m_differing;
-
-    std::map<std::uint64_t, std::vector<ElementRow>> m_pages; ///< by page number
+    ValueFormat m_format = ValueFormat::Digits;
+    BitsOf m_bits = BitsOf::B;
     std::array<int, 5> m_widest{}; ///< characters of each column up to the ULP
-    std::uint64_t m_nextId = 1;
-    std::uint64_t m_pendingId = 0, m_pendingOffset = 0, m_pendingCount = 0;
-    std::uint64_t m_jumpId = 0, m_copyId = 0;
-    std::optional<std::uint64_t> m_end; ///< rows, once a complete page told
-    std::uint64_t m_failedOffset = 0, m_failedCount = 0;
-    QString m_error;
-
     std::uint64_t m_top = 0, m_current = 0, m_anchor = 0;
     bool m_scrolling = false;
 };

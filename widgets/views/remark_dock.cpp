@@ -2,11 +2,6 @@
 #include "widgets/views/remark_dock.h"
 
 #include "widgets/views/shown_lists.h"
-#include "widgets/views/view_setup.h"
-
-#include <QLabel>
-#include <QStackedWidget>
-#include <QTreeView>
 
 namespace forkpoint {
 
@@ -34,37 +29,17 @@ RemarkDock *RemarkDock::problems(ViewContext *context, QWidget *parent)
 
 RemarkDock::RemarkDock(const Kind &kind, ViewContext *context, QWidget *parent)
     : QDockWidget(kind.title, parent),
-      m_context(context),
-      m_rows(kind.rows),
-      m_model(new RemarkListModel(kind.columns, this))
+      m_table(new RemarkTable(kind.title, kind.columns, kind.characters, this))
 {
     setObjectName(kind.objectName);
-    m_stack = new QStackedWidget(this);
-    m_view = makeTable(m_model, kind.title, m_stack);
-    setColumnWidths(m_view, kind.characters);
-    m_empty = new QLabel(kind.whenEmpty, m_stack);
-    m_empty->setAlignment(Qt::AlignCenter);
-    m_empty->setForegroundRole(QPalette::PlaceholderText);
-    m_stack->addWidget(m_view);
-    m_stack->addWidget(m_empty);
-    setWidget(m_stack);
-    addCopyRows(m_view);
-    m_view->setContextMenuPolicy(Qt::ActionsContextMenu);
-    connect(m_view, &QTreeView::activated, this, [this](const QModelIndex &index) {
-        const QStringList &names = m_model->at(index.row()).names;
-        if (!names.isEmpty())
-            Q_EMIT itemRequested(names.first());
-    });
-    connect(context, &ViewContext::comparisonChanged, this, &RemarkDock::refresh);
-    connect(context, &ViewContext::stepComparisonChanged, this, &RemarkDock::refresh);
-    connect(context, &ViewContext::sideChanged, this, &RemarkDock::refresh);
+    setWidget(m_table);
+    m_table->setEmptyText(kind.whenEmpty);
+    connect(m_table, &RemarkTable::itemRequested, this, &RemarkDock::itemRequested);
+    const auto refresh = [this, context, rows = kind.rows] { m_table->setRows(rows(*context)); };
+    connect(context, &ViewContext::comparisonChanged, this, refresh);
+    connect(context, &ViewContext::stepComparisonChanged, this, refresh);
+    connect(context, &ViewContext::sideChanged, this, refresh);
     refresh();
-}
-
-void RemarkDock::refresh()
-{
-    m_model->setRows(m_rows(*m_context));
-    m_stack->setCurrentWidget(m_model->rowCount() > 0 ? static_cast<QWidget *>(m_view) : m_empty);
 }
 
 } // namespace forkpoint

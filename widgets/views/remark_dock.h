@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "widgets/models/remark_list_model.h"
 #include "widgets/view_context.h"
+#include "widgets/views/remark_table.h"
 
 #include <QDockWidget>
-
-class QLabel;
-class QStackedWidget;
-class QTreeView;
 
 namespace forkpoint {
 
@@ -35,14 +31,8 @@ private:
     };
 
     RemarkDock(const Kind &kind, ViewContext *context, QWidget *parent);
-    void refresh();
 
-    ViewContext *m_context;
-    std::vector<Remark> (*m_rows)(const ViewContext &);
-    RemarkListModel *m_model;
-    QTreeView *m_view;
-    QStackedWidget *m_stack;
-    QLabel *m_empty;
+    RemarkTable *m_table;
 };
 
 } // namespace forkpoint

@@ -64,7 +64,7 @@ QSize SideChip::sizeHint() const
     const int wide = 2 * Margin + 2 * Gap
         + QFontMetrics(bold(font())).horizontalAdvance(QStringLiteral("A"))
         + metrics.horizontalAdvance(pathText()) + metrics.horizontalAdvance(stateText());
-    return {std::min(wide + 4, metrics.averageCharWidth() * 72), metrics.height() + 10};
+    return {std::min(wide + 4, metrics.averageCharWidth() * 110), metrics.height() + 10};
 }
 
 QSize SideChip::minimumSizeHint() const

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "widgets/metric_deltas.h"
+#include "widgets/step_axis.h"
+#include "widgets/step_pyramid.h"
 #include "widgets/view_context.h"
 
 #include <QWidget>
@@ -12,7 +15,8 @@ class QAction;
 namespace forkpoint {
 
 /// The scrubber: a lane of a metric's B-A with the precision known, and a lane of checkpoints with a
-/// mark per step. Click, arrow keys, Home and End select; the wheel zooms, dragging pans.
+/// mark per step. Click, arrow keys, Home and End select; the wheel and plus and minus zoom, dragging
+/// and Ctrl with the arrow keys pan.
 class StepStrip : public QWidget
 {
     Q_OBJECT
@@ -45,37 +49,30 @@ protected:
     void mouseReleaseEvent(QMouseEvent *event) override;
     void wheelEvent(QWheelEvent *event) override;
     void keyPressEvent(QKeyEvent *event) override;
+    void resizeEvent(QResizeEvent *event) override;
     bool event(QEvent *event) override;
 
 private:
-    struct MetricDelta
-    {
-        Step step = 0;
-        double delta = 0.0;
-        bool bitsDiffer = false;
-    };
+    static constexpr std::size_t NoMark = ~std::size_t(0);
 
     void refresh();
     void refreshMetric();
-    void measureLabels();
-    void zoomToFit();
-    void zoomAt(double x, double factor);
-    void clampRange();
+    void measure();
     void select(std::size_t mark);
     void jump(bool backward);
-    static constexpr std::size_t NoMark = ~std::size_t(0);
     std::size_t selectedMark() const; ///< or NoMark
+    /// The first at or after a step, looking from a mark that is not beyond it.
+    std::size_t markAfter(double step, std::size_t from = 0) const;
     std::optional<std::size_t> markAt(int x) const;
     QString toolTipAt(const QPoint &position) const;
 
-    double xOf(double step) const;
-    double stepAt(double x) const;
-    double pixelsPerStep() const;
     QRect plotArea() const;
     int metricHeight() const;
     int laneHeight() const;
 
     void paintMetric(QPainter &painter, const QRect &lane) const;
+    void paintMetricPoint(QPainter &painter, const QRect &plot, int x,
+                          const MetricDeltas::Extremes &extremes, bool dense) const;
     void paintMarks(QPainter &painter, const QRect &lane) const;
     void paintAxis(QPainter &painter, const QRect &lane) const;
     void paintEmpty(QPainter &painter) const;
@@ -83,12 +80,11 @@ private:
     ViewContext *m_context;
     QAction *m_next, *m_previous, *m_fit;
     std::shared_ptr<const RunComparison> m_comparison;
-    std::vector<MetricDelta> m_deltas; ///< by step
+    StepPyramid m_pyramid; ///< of the comparison's marks
+    MetricDeltas m_metric;
     QString m_metricName;
-    double m_lowest = 0, m_highest = 1; ///< steps of the whole axis
-    double m_from = 0, m_to = 1;        ///< steps in view
+    StepAxis m_axis;
     int m_labelWidth = 0;
-    bool m_fitted = true;
     QPoint m_pressedAt;
     double m_pressedFrom = 0;
     bool m_pressed = false, m_dragging = false;

@@ -2,26 +2,21 @@
 #include "widgets/views/tensor_detail.h"
 
 #include "widgets/display_text.h"
-#include "widgets/models/tensor_cells.h"
-#include "widgets/plot/histogram_plot.h"
 #include "widgets/theme.h"
 #include "widgets/views/card.h"
 #include "widgets/views/element_view.h"
+#include "widgets/views/elements_page.h"
+#include "widgets/views/facts_view.h"
+#include "widgets/views/heat_map_view.h"
+#include "widgets/views/steps_page.h"
 #include "widgets/views/styled_text.h"
-#include "widgets/views/tensor_facts.h"
+#include "widgets/views/where_page.h"
 
-#include <QAction>
-#include <QComboBox>
 #include <QEvent>
 #include <QHBoxLayout>
-#include <QHeaderView>
 #include <QLabel>
-#include <QLineEdit>
-#include <QSplitter>
 #include <QStackedWidget>
 #include <QTabWidget>
-#include <QToolButton>
-#include <QTreeWidget>
 #include <QVBoxLayout>
 
 namespace forkpoint {
@@ -76,6 +71,8 @@ TensorDetail::TensorDetail(ViewContext *context, QWidget *parent)
     m_placeholder = new QLabel(m_stack);
     m_placeholder->setTextFormat(Qt::PlainText);
     m_placeholder->setAlignment(Qt::AlignCenter);
+    m_placeholder->setWordWrap(true);
+    m_placeholder->setMargin(24);
     m_placeholder->setForegroundRole(QPalette::PlaceholderText);
     m_stack->addWidget(m_placeholder);
 
@@ -93,92 +90,57 @@ TensorDetail::TensorDetail(ViewContext *context, QWidget *parent)
     pageLayout->addWidget(m_tabs, 1);
     m_stack->addWidget(page);
 
-    m_tabs->addTab(buildElementsPage(), tr("Elements"));
-    m_facts = new QTreeWidget(m_tabs);
-    m_facts->setHeaderLabels({tr("fact"), tr("A, or both"), tr("B")});
-    m_facts->setRootIsDecorated(false);
-    m_facts->setIndentation(8);
-    m_facts->setFrameShape(QFrame::NoFrame);
-    m_facts->setAccessibleName(tr("Facts"));
-    m_facts->setTextElideMode(Qt::ElideMiddle);
-    m_facts->header()->setStretchLastSection(true);
+    m_elements = new ElementsPage(context, m_tabs);
+    m_where = new WherePage(context, m_tabs);
+    m_beside = new WherePage(context, m_elements);
+    m_elements->setBeside(m_beside);
+    m_steps = new StepsPage(context, m_tabs);
+    m_facts = new FactsView(m_tabs);
+    m_tabs->addTab(m_elements, tr("Elements"));
+    m_tabs->addTab(m_where, tr("Where"));
+    m_tabs->addTab(m_steps, tr("Over steps"));
     m_tabs->addTab(m_facts, tr("Facts"));
+    linkPages();
 
     connect(context, &ViewContext::selectedTensorChanged, this, [this] { refreshTensor(); });
     connect(context, &ViewContext::stepComparisonChanged, this, [this] { refreshTensor(); });
     connect(context, &ViewContext::selectedStatsChanged, this, [this] { refreshStats(); });
-    connect(m_elements, &ElementView::message, this, &TensorDetail::message);
+    connect(context, &ViewContext::sideChanged, this, [this] { refreshTensor(); });
+    connect(context, &ViewContext::jobChanged, this,
+            [this] { m_placeholder->setText(whyEmpty()); });
     refreshTensor();
 }
 
-QWidget *TensorDetail::buildElementsPage()
+void TensorDetail::linkPages()
 {
-    auto *splitter = new QSplitter(Qt::Vertical, m_tabs);
-    splitter->setChildrenCollapsible(false);
-    m_plot = new HistogramPlot(splitter);
-    splitter->addWidget(m_plot);
-    auto *lower = new QWidget(splitter);
-    auto *layout = new QVBoxLayout(lower);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
-    m_elements = new ElementView(m_context, lower);
-    layout->addWidget(buildElementBar());
-    layout->addWidget(m_elements, 1);
-    splitter->addWidget(lower);
-    splitter->setStretchFactor(0, 2);
-    splitter->setStretchFactor(1, 3);
-    splitter->setSizes({190, 280});
-    return splitter;
+    for (WherePage *where : {m_where, m_beside}) {
+        connect(where, &WherePage::partSelected, m_elements, &ElementsPage::setPart);
+        connect(m_elements, &ElementsPage::partCleared, where,
+                [where] { where->view()->clearBox(); });
+        connect(where, &WherePage::elementActivated, this, [this](Index index) {
+            showPage(Page::Elements);
+            elementView()->goToIndex(index);
+        });
+        connect(elementView(), &ElementView::currentChanged, where,
+                [this, where] { where->setMarked(elementView()->currentIndex()); });
+    }
+    connect(m_tabs, &QTabWidget::currentChanged, this, &TensorDetail::pageChanged);
+    connect(m_elements, &ElementsPage::message, this, &TensorDetail::message);
 }
 
-QWidget *TensorDetail::buildElementBar()
+ElementView *TensorDetail::elementView() const
 {
-    auto *bar = new QWidget(this);
-    auto *layout = new QHBoxLayout(bar);
-    layout->setContentsMargins(8, 3, 8, 3);
-    m_order = new QComboBox(bar);
-    m_order->setAccessibleName(tr("Order of the elements"));
-    m_order->addItem(tr("largest first"), int(ElementOrder::Largest));
-    m_order->addItem(tr("differing only"), int(ElementOrder::Differing));
-    m_order->addItem(tr("by index"), int(ElementOrder::ByIndex));
-    m_goTo = new QLineEdit(bar);
-    m_goTo->setPlaceholderText(tr("go to index…"));
-    m_goTo->setAccessibleName(tr("Go to index"));
-    m_goTo->setToolTip(tr("A flat index, or coordinates like 52, 23"));
-    m_goTo->setMaximumWidth(fontMetrics().averageCharWidth() * 20);
-    const auto button = [&](const QString &text, QAction *action) {
-        auto *result = new QToolButton(bar);
-        result->setDefaultAction(action);
-        result->setText(text);
-        result->setAutoRaise(true);
-        result->setFocusPolicy(Qt::TabFocus);
-        result->setAccessibleName(action->text());
-        return result;
-    };
-    auto *first = new QAction(tr("First differing element"), this);
-    first->setIconText(tr("|◂ first"));
-    m_elements->previousDifferenceAction()->setIconText(tr("◂ F7"));
-    m_elements->nextDifferenceAction()->setIconText(tr("F7 ▸"));
-    m_plotKind = new QComboBox(bar);
-    m_plotKind->setAccessibleName(tr("What the histogram shows"));
-    m_plotKind->addItem(tr("magnitudes"));
-    m_plotKind->addItem(tr("ULP distance"));
-    layout->addWidget(m_order);
-    layout->addWidget(m_goTo);
-    layout->addWidget(button(tr("|◂ first"), first));
-    layout->addWidget(button(tr("◂"), m_elements->previousDifferenceAction()));
-    layout->addWidget(button(tr("next difference ▸"), m_elements->nextDifferenceAction()));
-    layout->addStretch(1);
-    layout->addWidget(m_plotKind);
-    connect(first, &QAction::triggered, m_elements, &ElementView::goToFirstDifference);
-    connect(m_goTo, &QLineEdit::returnPressed, this, [this] { goToIndex(); });
-    connect(m_plotKind, &QComboBox::currentIndexChanged, this, [this] { refreshPlot(); });
-    connect(m_order, &QComboBox::currentIndexChanged, this,
-            [this] { m_elements->setOrder(ElementOrder(m_order->currentData().toInt())); });
-    connect(m_elements, &ElementView::orderChanged, this, [this](ElementOrder order) {
-        m_order->setCurrentIndex(m_order->findData(int(order)));
-    });
-    return bar;
+    return m_elements->elements();
+}
+
+TensorDetail::Page TensorDetail::page() const
+{
+    return Page(m_tabs->currentIndex());
+}
+
+void TensorDetail::showPage(Page page)
+{
+    m_tabs->setCurrentIndex(int(page));
 }
 
 const TensorRow *TensorDetail::row() const
@@ -191,28 +153,48 @@ const TensorRow *TensorDetail::row() const
 
 const DiffStats *TensorDetail::stats() const
 {
+    // What was measured on demand tells more: a comparison may leave out magnitudes.
     const TensorRow *tensor = row();
-    if (tensor && tensor->stats)
-        return &*tensor->stats;
-    return m_stats.get();
+    const bool partial = tensor && tensor->stats && !(m_stats && m_stats->magnitudes);
+    return partial ? &*tensor->stats : m_stats.get();
 }
 
 QString TensorDetail::summary() const
 {
-    return m_header->plainText();
+    return row() ? m_header->plainText() : m_placeholder->text();
+}
+
+QString TensorDetail::whyEmpty() const
+{
+    if (m_comparison && !m_comparison->tensors.empty())
+        return tr("Select a tensor to see how it differs.");
+    if (const auto runs = m_context->comparison(); runs && m_comparison) {
+        const std::string &reason = runs->verdict.reason;
+        return reason.empty() ? tr("There are no tensors.")
+                              : tr("Nothing to show: %1").arg(displayText(reason));
+    }
+    if (m_context->job().phase == JobState::Phase::Cancelled)
+        return tr("Cancelled before anything was compared. F5 reads both sides again.");
+    QStringList failures;
+    for (const Side side : {Side::A, Side::B}) {
+        const SideState state = m_context->side(side);
+        if (state.phase == SideState::Phase::Failed)
+            failures += tr("%1 could not be opened: %2")
+                            .arg(side == Side::A ? tr("A") : tr("B"), displayText(state.error));
+    }
+    if (!failures.isEmpty())
+        return failures.join(u'\n');
+    const JobState job = m_context->job();
+    if (job.phase == JobState::Phase::Failed)
+        return tr("Not compared: %1").arg(displayText(job.error));
+    return tr("The selected tensor appears here.");
 }
 
 void TensorDetail::refreshTensor()
 {
     m_comparison = m_context->stepComparison();
-    m_stats = m_context->selectedStats();
-    const TensorRow *tensor = row();
-    m_placeholder->setText(m_comparison ? tr("Select a tensor to see how it differs.") : QString());
-    m_stack->setCurrentIndex(tensor ? 1 : 0);
-    const QString name = tensor ? displayText(tensor->name) : QString();
-    if (name != m_shownName)
-        m_goTo->clear();
-    m_shownName = name;
+    m_placeholder->setText(whyEmpty());
+    m_stack->setCurrentIndex(row() ? 1 : 0);
     refreshStats();
 }
 
@@ -220,8 +202,12 @@ void TensorDetail::refreshStats()
 {
     m_stats = m_context->selectedStats();
     refreshHeader();
-    refreshPlot();
-    refreshFacts();
+    const TensorRow *tensor = row();
+    m_elements->showStats(tensor, stats());
+    const auto refA = m_context->selectedTensorRef(Side::A);
+    const auto refB = m_context->selectedTensorRef(Side::B);
+    m_facts->setFacts(tensor ? tensorFacts(*tensor, stats(), refA.get(), refB.get())
+                             : std::vector<Fact>());
 }
 
 void TensorDetail::refreshHeader()
@@ -245,98 +231,6 @@ void TensorDetail::refreshHeader()
                            {u' ' + what, theme.muted},
                            {QStringLiteral("\n")},
                            {numbersLine(*tensor, stats()), theme.text}});
-}
-
-void TensorDetail::refreshPlot()
-{
-    const Theme theme = Theme::of(palette());
-    const DiffStats *numbers = stats();
-    const TensorRow *tensor = row();
-    m_plotKind->setEnabled(tensor && tensor->dtypeA.isFloating());
-    if (!numbers) {
-        m_plot->setSeries({}, {});
-        m_plot->setEmptyText(tensor && tensor->a && tensor->b && tensor->reason.empty()
-                                 ? tr("Not measured yet")
-                                 : tr("Nothing to measure: there is no pair of elements"));
-        return;
-    }
-    m_plot->setEmptyText(tr("No pair with two finite sides"));
-    if (m_plotKind->currentIndex() == 1) {
-        m_plot->setSeries({{tr("ULP"), theme.difference, numbers->ulp}},
-                          tr("elements per distance in ULP, powers of two"));
-        return;
-    }
-    m_plot->setSeries({{tr("|A|"), theme.a, numbers->absA},
-                       {tr("|B|"), theme.b, numbers->absB},
-                       {tr("|B−A|"), theme.difference, numbers->absDifference}},
-                      tr("elements per power of two"));
-}
-
-void TensorDetail::refreshFacts()
-{
-    m_facts->clear();
-    const TensorRow *tensor = row();
-    if (!tensor)
-        return;
-    const auto refA = m_context->selectedTensorRef(Side::A);
-    const auto refB = m_context->selectedTensorRef(Side::B);
-    const Theme theme = Theme::of(palette());
-    QFont bold = font();
-    bold.setBold(true);
-    for (const Fact &fact : tensorFacts(*tensor, stats(), refA.get(), refB.get())) {
-        auto *item = new QTreeWidgetItem(m_facts, {fact.name, fact.a, fact.b});
-        if (fact.isSection)
-            item->setFont(0, bold);
-        else
-            item->setForeground(0, theme.muted);
-        const bool sided = !fact.b.isEmpty();
-        for (int column : {1, 2}) {
-            item->setFont(column, monospaced(font()));
-            item->setToolTip(column, plainToolTip(item->text(column)));
-            if (sided && fact.a != fact.b)
-                item->setForeground(column, column == 1 ? theme.a : theme.b);
-        }
-        item->setFirstColumnSpanned(fact.isSection);
-        item->setSizeHint(0, QSize(0, rowHeight(font())));
-    }
-    m_facts->setColumnWidth(0, fontMetrics().averageCharWidth() * 28);
-    m_facts->setColumnWidth(1, fontMetrics().averageCharWidth() * 42);
-}
-
-void TensorDetail::goToIndex()
-{
-    const TensorRow *tensor = row();
-    if (!tensor)
-        return;
-    QString text = m_goTo->text();
-    text.remove(u'[').remove(u']');
-    const QStringList parts = text.split(u',', Qt::SkipEmptyParts);
-    std::vector<Index> numbers;
-    for (const QString &part : parts) {
-        bool ok = false;
-        numbers.push_back(part.trimmed().toULongLong(&ok));
-        if (!ok)
-            numbers.clear();
-        if (!ok)
-            break;
-    }
-    const Shape &shape = tensor->shapeA;
-    Index index = 0;
-    bool valid = numbers.size() == 1 || (numbers.size() == shape.rank() && !numbers.empty());
-    if (valid && numbers.size() == 1) {
-        index = numbers.front();
-    } else if (valid) {
-        for (std::size_t i = 0; i < numbers.size(); ++i) {
-            valid = valid && numbers[i] < shape.dims[i];
-            index = index * shape.dims[i] + numbers[i];
-        }
-    }
-    if (!valid || index >= tensor->elements) {
-        Q_EMIT message(tr("No such element: %1").arg(displayText(m_goTo->text())));
-        return;
-    }
-    m_elements->goToIndex(index);
-    m_elements->setFocus();
 }
 
 void TensorDetail::paintEvent(QPaintEvent *)

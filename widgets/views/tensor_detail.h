@@ -5,62 +5,64 @@
 
 #include <QWidget>
 
-class QComboBox;
 class QLabel;
-class QLineEdit;
 class QStackedWidget;
 class QTabWidget;
-class QTreeWidget;
 
 namespace forkpoint {
 
+class ElementsPage;
 class ElementView;
-class HistogramPlot;
+class FactsView;
+class StepsPage;
 class StyledText;
+class WherePage;
 
-/// The one tensor that is selected: what it is, how it differs, its elements and all facts.
+/// The one tensor that is selected, on linked pages: its elements, where they differ, how the pair
+/// fares over the steps, and all facts.
 class TensorDetail : public QWidget
 {
     Q_OBJECT
 
 public:
+    enum class Page { Elements, Where, Steps, Facts };
+
     explicit TensorDetail(ViewContext *context, QWidget *parent = nullptr);
 
-    ElementView *elementView() const { return m_elements; }
-    QString summary() const; ///< the header, as plain text
+    ElementView *elementView() const;
+    WherePage *wherePage() const { return m_where; }
+    QString summary() const; ///< the header, or why there is nothing, as plain text
+    Page page() const;
+    void showPage(Page page);
 
 Q_SIGNALS:
     void message(const QString &text); ///< for the status line
+    void pageChanged();
 
 protected:
     void paintEvent(QPaintEvent *event) override;
     void changeEvent(QEvent *event) override;
 
 private:
-    QWidget *buildElementsPage();
-    QWidget *buildElementBar();
+    void linkPages();
     void refreshTensor();
     void refreshStats();
     void refreshHeader();
-    void refreshPlot();
-    void refreshFacts();
-    void goToIndex();
+    QString whyEmpty() const;
     const TensorRow *row() const;
     const DiffStats *stats() const;
 
     ViewContext *m_context;
     std::shared_ptr<const CheckpointComparison> m_comparison;
     std::shared_ptr<const DiffStats> m_stats;
-    QString m_shownName;
     QStackedWidget *m_stack;
     QLabel *m_placeholder;
     StyledText *m_header;
     QTabWidget *m_tabs;
-    HistogramPlot *m_plot;
-    QComboBox *m_plotKind, *m_order;
-    QLineEdit *m_goTo;
-    ElementView *m_elements;
-    QTreeWidget *m_facts;
+    ElementsPage *m_elements;
+    WherePage *m_where, *m_beside; ///< a page of its own, and one beside the histogram
+    StepsPage *m_steps;
+    FactsView *m_facts;
 };
 
 } // namespace forkpoint

@@ -5,15 +5,16 @@
 #include "widgets/models/tensor_table_model.h"
 #include "widgets/models/tensor_tree_model.h"
 #include "widgets/models/value_table_model.h"
+#include "widgets/models/value_tree_model.h"
 #include "widgets/roles.h"
 #include "widgets/theme.h"
 #include "widgets/views/card.h"
+#include "widgets/views/pairing_page.h"
+#include "widgets/views/row_menu.h"
 #include "widgets/views/view_setup.h"
 
 #include <QAction>
 #include <QCheckBox>
-#include <QClipboard>
-#include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QKeyEvent>
@@ -46,6 +47,49 @@ constexpr int TensorWidths[int(TensorColumn::Count)] = {2, 0, 9, 8, 8, 17, 8, 9}
 constexpr TensorColumn GivingWay[] = {TensorColumn::Class, TensorColumn::DType,
                                       TensorColumn::MaxUlp, TensorColumn::Shape};
 
+/// Of the tensors, or, since classes count both, of the values.
+StatusCounts countsOf(const CheckpointComparison &comparison, bool values)
+{
+    if (!values)
+        return comparison.counts;
+    StatusCounts counts;
+    for (const ValueRow &row : comparison.values)
+        counts.count(row.status);
+    return counts;
+}
+
+/// "82 of 118 differ · 2 expected · 5 shown (recipe only)"
+QString countsOf(const CheckpointComparison &comparison, bool values, const PairNotes &notes,
+                 std::size_t shown, std::optional<StateClass> onlyClass)
+{
+    const StatusCounts counts = countsOf(comparison, values);
+    const std::uint64_t differing = counts.different + counts.onlyInA + counts.onlyInB;
+    const std::size_t total = values ? comparison.values.size() : comparison.tensors.size();
+    QString text =
+        TensorList::tr("%1 of %2 differ").arg(groupedText(differing), groupedText(total));
+    std::uint64_t expected = 0;
+    const auto count = [&](const auto &rows) {
+        for (const auto &row : rows)
+            expected += row.status == ItemStatus::Different && notes.isExpected(row.name) ? 1 : 0;
+    };
+    if (!notes.expected().empty() && values)
+        count(comparison.values);
+    else if (!notes.expected().empty())
+        count(comparison.tensors);
+    if (expected > 0)
+        text += TensorList::tr(" · %1 of them expected ✓").arg(groupedText(expected));
+    if (counts.notCompared > 0) {
+        text += comparison.finished
+            ? TensorList::tr(" · %1 not compared").arg(groupedText(counts.notCompared))
+            : TensorList::tr(" · %1 not compared yet").arg(groupedText(counts.notCompared));
+    }
+    if (shown != total)
+        text += TensorList::tr(" · %1 shown").arg(groupedText(shown));
+    if (onlyClass)
+        text += TensorList::tr(" (%1 only; Esc shows all)").arg(qs(toString(*onlyClass)));
+    return text;
+}
+
 QString stepText(const ViewContext *context)
 {
     const std::optional<Step> step = context->selectedStep();
@@ -57,9 +101,10 @@ QString stepText(const ViewContext *context)
 TensorList::TensorList(ViewContext *context, QWidget *parent)
     : QWidget(parent),
       m_context(context),
-      m_table(new TensorTableModel(this)),
-      m_tree(new TensorTreeModel(this)),
-      m_values(new ValueTableModel(this))
+      m_table(new TensorTableModel(this, &context->notes())),
+      m_tree(new TensorTreeModel(this, &context->notes())),
+      m_values(new ValueTableModel(this, &context->notes())),
+      m_valueTree(new ValueTreeModel(this, &context->notes()))
 {
     setObjectName(QStringLiteral("tensorList"));
     auto *layout = new QVBoxLayout(this);
@@ -68,18 +113,21 @@ TensorList::TensorList(ViewContext *context, QWidget *parent)
     buildBar();
 
     m_stack = new QStackedWidget(this);
-    m_tableView = buildView(m_table, tr("Tensors"));
-    m_treeView = buildView(m_tree, tr("Tensors by module"));
-    m_treeView->setRootIsDecorated(true);
-    m_treeView->setTreePosition(int(TensorColumn::Name));
-    m_valueView = buildView(m_values, tr("Values"));
-    m_tableView->setObjectName(QStringLiteral("tensorTable"));
-    m_treeView->setObjectName(QStringLiteral("moduleTree"));
-    m_valueView->setObjectName(QStringLiteral("valueTable"));
-    setColumnWidths(m_tableView, TensorWidths);
-    setColumnWidths(m_treeView, TensorWidths);
-    setColumnWidths(m_valueView, std::array{2, 0, 19, 19, 10});
-    m_treeView->setSortingEnabled(false);
+    m_tableView = buildView(m_table, QStringLiteral("tensorTable"), tr("Tensors"));
+    m_treeView = buildView(m_tree, QStringLiteral("moduleTree"), tr("Tensors by module"));
+    m_valueView = buildView(m_values, QStringLiteral("valueTable"), tr("Values"));
+    m_valueTreeView = buildView(m_valueTree, QStringLiteral("valueTree"), tr("Values as a tree"));
+    for (QTreeView *view : {m_tableView, m_treeView})
+        setColumnWidths(view, TensorWidths);
+    for (QTreeView *view : {m_valueView, m_valueTreeView})
+        setColumnWidths(view, std::array{2, 0, 15, 15, 12});
+    for (QTreeView *view : {m_treeView, m_valueTreeView}) {
+        view->setRootIsDecorated(true);
+        view->setTreePosition(1); // the name
+        view->setSortingEnabled(false);
+    }
+    m_pairing = new PairingPage(context, m_stack);
+    m_stack->addWidget(m_pairing);
     m_placeholder = new QLabel(m_stack);
     m_placeholder->setTextFormat(Qt::PlainText);
     m_placeholder->setAlignment(Qt::AlignCenter);
@@ -88,25 +136,45 @@ TensorList::TensorList(ViewContext *context, QWidget *parent)
     m_placeholder->setForegroundRole(QPalette::PlaceholderText);
     m_stack->addWidget(m_placeholder);
     layout->addWidget(m_stack, 1);
-
-    connect(m_table, &TensorTableModel::rowsChanged, this, [this] {
-        m_tree->setRows(m_table->comparison(), m_table->visibleRows());
-        m_treeView->expandToDepth(m_table->visibleRows().size() <= OpenTreeRows ? 64 : 0);
-        updateHeader();
-        updatePlaceholder();
-        selectFromContext();
-    });
-    connect(m_table, &TensorTableModel::cellsChanged, this,
-            [this] { m_tree->updateComparison(m_table->comparison()); });
-    connect(m_values, &ValueTableModel::rowsChanged, this, [this] {
-        updateHeader();
-        updatePlaceholder();
-    });
-    connect(context, &ViewContext::stepComparisonChanged, this, [this] { refresh(); });
-    connect(context, &ViewContext::selectedStepChanged, this, [this] { refresh(); });
-    connect(context, &ViewContext::selectedTensorChanged, this, [this] { selectFromContext(); });
-    connect(context, &ViewContext::jobChanged, this, [this] { updatePlaceholder(); });
+    connectModels();
     refresh();
+}
+
+void TensorList::connectModels()
+{
+    for (RowTableModel *model : std::initializer_list<RowTableModel *>{m_table, m_values}) {
+        connect(model, &RowTableModel::rowsChanged, this, [this] {
+            fillTree();
+            updateHeader();
+            updatePlaceholder();
+            selectFromContext();
+        });
+    }
+    connect(m_table, &RowTableModel::cellsChanged, this,
+            [this] { m_tree->updateComparison(m_table->comparison()); });
+    connect(m_values, &RowTableModel::cellsChanged, this,
+            [this] { m_valueTree->updateComparison(m_values->comparison()); });
+    connect(m_pairing, &PairingPage::rowsChanged, this, [this] { updatePlaceholder(); });
+    connect(m_context, &ViewContext::stepComparisonChanged, this, [this] { refresh(); });
+    connect(m_context, &ViewContext::selectedStepChanged, this, [this] { refresh(); });
+    connect(m_context, &ViewContext::selectedTensorChanged, this, [this] { selectFromContext(); });
+    connect(m_context, &ViewContext::jobChanged, this, [this] { updatePlaceholder(); });
+    connect(&m_context->notes(), &PairNotes::changed, this, [this] { refresh(); });
+}
+
+/// Trees are built for those who look at them.
+void TensorList::fillTree()
+{
+    if (!isTree())
+        return;
+    const bool values = page() == Page::Values;
+    RowTableModel *rows = values ? static_cast<RowTableModel *>(m_values) : m_table;
+    const std::size_t count = rows->visibleRows().size();
+    if (values)
+        m_valueTree->setRows(m_values->comparison(), m_values->visibleRows());
+    else
+        m_tree->setRows(m_table->comparison(), m_table->visibleRows());
+    (values ? m_valueTreeView : m_treeView)->expandToDepth(count <= OpenTreeRows ? 64 : 0);
 }
 
 void TensorList::buildBar()
@@ -120,7 +188,8 @@ void TensorList::buildBar()
     m_tabs->setExpanding(false);
     m_tabs->addTab(tr("Tensors"));
     m_tabs->addTab(tr("Values"));
-    m_tabs->setAccessibleName(tr("Tensors or values"));
+    m_tabs->addTab(tr("Pairing"));
+    m_tabs->setAccessibleName(tr("Tensors, values or pairing"));
     m_filter = new QLineEdit(this);
     m_filter->setPlaceholderText(tr("Filter (Ctrl+F)"));
     m_filter->setClearButtonEnabled(true);
@@ -130,8 +199,8 @@ void TensorList::buildBar()
     m_treeButton = new QToolButton(this);
 
     m_filterAction = makeAction(this, tr("Filter tensors and values"), QKeySequence::Find);
-    m_treeAction = makeAction(this, tr("Tensors by module"), Qt::CTRL | Qt::Key_T);
-    m_treeAction->setIconText(tr("Modules"));
+    m_treeAction = makeAction(this, tr("As a tree"), Qt::CTRL | Qt::Key_T);
+    m_treeAction->setIconText(tr("Tree"));
     m_treeAction->setCheckable(true);
     m_onlyDifferingAction = makeAction(this, tr("Only differing"), Qt::CTRL | Qt::Key_D);
     m_onlyDifferingAction->setCheckable(true);
@@ -143,6 +212,9 @@ void TensorList::buildBar()
     bar->addWidget(m_filter, 1);
     bar->addWidget(m_onlyDiffering);
     bar->addWidget(m_treeButton);
+    auto *show = new QToolButton(this);
+    buildShowMenu(show);
+    bar->addWidget(show);
     static_cast<QVBoxLayout *>(layout())->addLayout(bar);
     m_counts = new QLabel(this);
     m_counts->setTextFormat(Qt::PlainText);
@@ -151,24 +223,59 @@ void TensorList::buildBar()
     layout()->addWidget(m_counts);
 
     connect(m_tabs, &QTabBar::currentChanged, this, [this] {
-        m_treeAction->setEnabled(page() == Page::Tensors);
+        m_treeAction->setEnabled(page() != Page::Pairing);
+        m_onlyDiffering->setText(page() == Page::Pairing ? tr("only unpaired")
+                                                         : tr("only differing"));
+        fillTree();
         updateHeader();
         updatePlaceholder();
+        selectFromContext();
     });
     connect(m_filter, &QLineEdit::textChanged, this, [this] { applyFilter(); });
     connect(m_onlyDiffering, &QCheckBox::toggled, m_onlyDifferingAction, &QAction::setChecked);
     connect(m_onlyDifferingAction, &QAction::toggled, m_onlyDiffering, &QCheckBox::setChecked);
     connect(m_onlyDiffering, &QCheckBox::toggled, this, [this] { applyFilter(); });
-    connect(m_treeAction, &QAction::toggled, this, [this](bool on) { setTree(on); });
+    connect(m_treeAction, &QAction::toggled, this, [this] {
+        fillTree();
+        updatePlaceholder();
+        selectFromContext();
+    });
     connect(m_filterAction, &QAction::triggered, this, [this] {
         m_filter->setFocus(Qt::ShortcutFocusReason);
         m_filter->selectAll();
     });
 }
 
-QTreeView *TensorList::buildView(QAbstractItemModel *model, const QString &name)
+/// What the check boxes do not say: notes.
+void TensorList::buildShowMenu(QToolButton *button)
+{
+    button->setText(tr("Show"));
+    button->setAccessibleName(tr("What is shown"));
+    button->setPopupMode(QToolButton::InstantPopup);
+    button->setAutoRaise(true);
+    button->setFocusPolicy(Qt::TabFocus);
+    auto *menu = new QMenu(button);
+    const auto add = [&](const QString &text) {
+        QAction *action = menu->addAction(text);
+        action->setCheckable(true);
+        connect(action, &QAction::toggled, this, [this] { applyFilter(); });
+        return action;
+    };
+    m_onlyPinned = add(tr("Only pinned ★"));
+    m_withoutExpected = add(tr("Leave out expected differences ✓"));
+    menu->addSeparator();
+    connect(menu->addAction(tr("Everything")), &QAction::triggered, this, [this] {
+        clearFilter();
+        applyFilter();
+    });
+    button->setMenu(menu);
+}
+
+QTreeView *TensorList::buildView(QAbstractItemModel *model, const QString &objectName,
+                                 const QString &name)
 {
     QTreeView *view = makeTable(model, name, m_stack);
+    view->setObjectName(objectName);
     view->header()->setSortIndicator(int(TensorColumn::Name), Qt::AscendingOrder);
     view->setSortingEnabled(true);
     m_stack->addWidget(view);
@@ -178,7 +285,7 @@ QTreeView *TensorList::buildView(QAbstractItemModel *model, const QString &name)
     view->setContextMenuPolicy(Qt::CustomContextMenu);
     connect(view, &QTreeView::customContextMenuRequested, this,
             [this](const QPoint &position) { showMenu(position); });
-    if (model != m_values) {
+    if (model == m_table || model == m_tree) {
         connect(view->selectionModel(), &QItemSelectionModel::currentChanged, this,
                 [this](const QModelIndex &current) { selectFromView(current); });
     }
@@ -187,14 +294,21 @@ QTreeView *TensorList::buildView(QAbstractItemModel *model, const QString &name)
 
 TensorList::Page TensorList::page() const
 {
-    return m_tabs->currentIndex() == 0 ? Page::Tensors : Page::Values;
+    return Page(m_tabs->currentIndex());
+}
+
+bool TensorList::isTree() const
+{
+    return m_treeAction->isChecked() && page() != Page::Pairing;
 }
 
 QTreeView *TensorList::currentView() const
 {
+    if (page() == Page::Pairing)
+        return m_pairing->view();
     if (page() == Page::Values)
-        return m_valueView;
-    return m_treeAction->isChecked() ? m_treeView : m_tableView;
+        return isTree() ? m_valueTreeView : m_valueView;
+    return isTree() ? m_treeView : m_tableView;
 }
 
 void TensorList::refresh()
@@ -211,48 +325,50 @@ void TensorList::refresh()
     updatePlaceholder();
 }
 
+RowFilter TensorList::rowFilter() const
+{
+    RowFilter filter(m_filter->text(), m_onlyDiffering->isChecked(), m_onlyClass);
+    filter.setOnlyPinned(m_onlyPinned->isChecked());
+    filter.setWithoutExpected(m_withoutExpected->isChecked());
+    return filter;
+}
+
 void TensorList::applyFilter()
 {
-    const QString text = m_filter->text();
     m_selecting = true;
-    m_table->setFilter(RowFilter(text, m_onlyDiffering->isChecked()));
-    m_values->setFilter(RowFilter(text, m_onlyDiffering->isChecked(), m_recipeOnly));
+    m_table->setFilter(rowFilter());
+    m_values->setFilter(rowFilter());
+    m_pairing->setFilter(RowFilter(m_filter->text(), m_onlyDiffering->isChecked()));
     m_selecting = false;
     selectFromContext();
     updateHeader();
     updatePlaceholder();
 }
 
+/// The caller applies it.
+void TensorList::clearFilter()
+{
+    m_onlyClass.reset();
+    const QSignalBlocker filter(m_filter), pinned(m_onlyPinned), expected(m_withoutExpected);
+    m_filter->clear();
+    m_onlyPinned->setChecked(false);
+    m_withoutExpected->setChecked(false);
+    m_onlyDiffering->setChecked(false);
+}
+
 void TensorList::updateHeader()
 {
-    const auto comparison = m_table->comparison();
-    if (!comparison) {
+    const auto comparison = m_context->stepComparison();
+    m_counts->setVisible(page() != Page::Pairing);
+    if (!comparison || page() == Page::Pairing) {
         m_counts->clear();
         return;
     }
     const bool values = page() == Page::Values;
-    std::uint64_t differing = 0, unknown = 0;
-    const auto count = [&](ItemStatus status) {
-        unknown += status == ItemStatus::NotCompared ? 1 : 0;
-        differing += status == ItemStatus::NotCompared || status == ItemStatus::Identical ? 0 : 1;
-    };
-    for (const TensorRow &row : comparison->tensors)
-        values ? void() : count(row.status);
-    for (const ValueRow &row : comparison->values)
-        values ? count(row.status) : void();
-    const std::size_t total = values ? comparison->values.size() : comparison->tensors.size();
-    const int shown = values ? m_values->rowCount() : m_table->rowCount();
-    QString text =
-        stepText(m_context) + tr("%1 of %2 differ").arg(groupedText(differing), groupedText(total));
-    if (unknown > 0) {
-        text += comparison->finished ? tr(" · %1 not compared").arg(groupedText(unknown))
-                                     : tr(" · %1 not compared yet").arg(groupedText(unknown));
-    }
-    if (std::size_t(shown) != total)
-        text += tr(" · %1 shown").arg(groupedText(std::uint64_t(shown)));
-    if (values && m_recipeOnly)
-        text += tr(" (recipe only; Esc in the filter shows all)");
-    m_counts->setText(text);
+    const RowTableModel *rows = values ? static_cast<const RowTableModel *>(m_values) : m_table;
+    m_counts->setText(stepText(m_context)
+                      + countsOf(*comparison, values, m_context->notes(),
+                                 std::size_t(rows->rowCount()), m_onlyClass));
 }
 
 void TensorList::updatePlaceholder()
@@ -270,7 +386,7 @@ void TensorList::updatePlaceholder()
             text = tr("Cancelled before anything was compared.");
         else
             text = tr("Open a checkpoint or a run on both sides to compare them.");
-    } else if (view->model()->rowCount() == 0) {
+    } else if (page() != Page::Pairing && view->model()->rowCount() == 0) {
         const bool values = page() == Page::Values;
         const std::size_t total = values ? comparison->values.size() : comparison->tensors.size();
         if (total == 0)
@@ -281,13 +397,8 @@ void TensorList::updatePlaceholder()
             text = tr("No name matches the filter.");
     }
     m_placeholder->setText(text);
-    m_stack->setCurrentWidget(text.isEmpty() ? static_cast<QWidget *>(view) : m_placeholder);
-}
-
-void TensorList::setTree(bool)
-{
-    updatePlaceholder();
-    selectFromContext();
+    QWidget *shown = page() == Page::Pairing ? m_pairing : static_cast<QWidget *>(view);
+    m_stack->setCurrentWidget(text.isEmpty() ? shown : m_placeholder);
 }
 
 void TensorList::selectFromView(const QModelIndex &current)
@@ -295,8 +406,13 @@ void TensorList::selectFromView(const QModelIndex &current)
     if (m_selecting)
         return;
     const QVariant row = current.data(RowRole);
-    if (row.isValid())
-        m_context->selectTensor(std::size_t(row.toULongLong()));
+    const auto shown = m_table->comparison(), now = m_context->stepComparison();
+    if (!row.isValid() || !shown || !now)
+        return;
+    // A large table may still show the rows of another step.
+    const auto at = std::size_t(row.toULongLong());
+    if (at < now->tensors.size() && now->tensors[at].name == shown->tensors[at].name)
+        m_context->selectTensor(at);
 }
 
 void TensorList::selectFromContext()
@@ -306,7 +422,7 @@ void TensorList::selectFromContext()
         return;
     QTreeView *view = currentView();
     QModelIndex index;
-    if (m_treeAction->isChecked())
+    if (isTree())
         index = m_tree->indexOf(*row);
     else if (const int position = m_table->rowOf(*row); position >= 0)
         index = m_table->index(position, int(TensorColumn::Name));
@@ -335,17 +451,32 @@ void TensorList::showSelection()
 
 void TensorList::showPage(Page shown)
 {
-    m_tabs->setCurrentIndex(shown == Page::Tensors ? 0 : 1);
+    m_tabs->setCurrentIndex(int(shown));
     currentView()->setFocus();
 }
 
 void TensorList::showRecipe()
 {
-    m_recipeOnly = true;
-    m_filter->clear();
+    clearFilter();
+    m_onlyClass = StateClass::Recipe;
     m_onlyDiffering->setChecked(true);
     applyFilter();
     showPage(Page::Values);
+}
+
+void TensorList::showClass(StateClass stateClass)
+{
+    const auto comparison = m_context->stepComparison();
+    if (!comparison)
+        return;
+    const auto &tensors = comparison->tensors;
+    const bool any = std::any_of(tensors.begin(), tensors.end(), [&](const TensorRow &row) {
+        return row.stateClass == stateClass;
+    });
+    clearFilter();
+    m_onlyClass = stateClass;
+    applyFilter();
+    showPage(any ? Page::Tensors : Page::Values);
 }
 
 bool TensorList::showItem(const QString &name)
@@ -360,9 +491,7 @@ bool TensorList::showItem(const QString &name)
     const auto value = std::find_if(values.begin(), values.end(), isNamed);
     if (tensor == tensors.end() && value == values.end())
         return false;
-    m_recipeOnly = false;
-    m_filter->clear();
-    m_onlyDiffering->setChecked(false);
+    clearFilter();
     applyFilter();
     if (tensor != tensors.end()) {
         showPage(Page::Tensors);
@@ -371,7 +500,11 @@ bool TensorList::showItem(const QString &name)
     } else {
         showPage(Page::Values);
         const int row = m_values->rowOf(std::size_t(value - values.begin()));
-        m_valueView->setCurrentIndex(m_values->index(row, 1));
+        if (isTree())
+            m_valueTreeView->setCurrentIndex(
+                m_valueTree->indexOf(std::size_t(value - values.begin())));
+        else
+            m_valueView->setCurrentIndex(m_values->index(row, 1));
     }
     return true;
 }
@@ -379,21 +512,15 @@ bool TensorList::showItem(const QString &name)
 void TensorList::showMenu(const QPoint &position)
 {
     QTreeView *view = currentView();
-    const QModelIndex current = view->currentIndex();
-    auto *menu = new QMenu(this);
-    menu->setAttribute(Qt::WA_DeleteOnClose);
-    if (current.isValid()) {
-        const QString name = current.data(NameRole).toString();
-        const QString cell = current.data(Qt::DisplayRole).toString();
-        connect(menu->addAction(tr("Copy name")), &QAction::triggered, this,
-                [name] { QGuiApplication::clipboard()->setText(name); });
-        connect(menu->addAction(tr("Copy cell")), &QAction::triggered, this,
-                [cell] { QGuiApplication::clipboard()->setText(cell); });
-        menu->addActions(view->actions());
+    const QVariant row = view->currentIndex().data(RowRole);
+    const bool values = page() == Page::Values;
+    const auto comparison = values ? m_values->comparison() : m_table->comparison();
+    std::string name;
+    if (row.isValid() && comparison) {
+        const auto at = std::size_t(row.toULongLong());
+        name = values ? comparison->values[at].name : comparison->tensors[at].name;
     }
-    connect(menu->addAction(tr("Copy forkpoint-cli command")), &QAction::triggered, this,
-            [this] { QGuiApplication::clipboard()->setText(m_context->commandLine()); });
-    menu->popup(view->viewport()->mapToGlobal(position));
+    showRowMenu(view, m_context, position, name, !values);
 }
 
 void TensorList::paintEvent(QPaintEvent *)
@@ -435,8 +562,7 @@ void TensorList::keyPressEvent(QKeyEvent *event)
         QWidget::keyPressEvent(event);
         return;
     }
-    m_recipeOnly = false;
-    m_filter->clear();
+    clearFilter();
     applyFilter();
     currentView()->setFocus();
 }

@@ -18,17 +18,20 @@ class QTreeView;
 
 namespace forkpoint {
 
+class PairingPage;
+class RowFilter;
 class TensorTableModel;
 class TensorTreeModel;
 class ValueTableModel;
+class ValueTreeModel;
 
-/// What differs at the selected step: tensors, flat or as module tree, and values.
+/// What differs at the selected step: tensors and values, flat or as trees, and who met whom.
 class TensorList : public QWidget
 {
     Q_OBJECT
 
 public:
-    enum class Page { Tensors, Values };
+    enum class Page { Tensors, Values, Pairing };
 
     explicit TensorList(ViewContext *context, QWidget *parent = nullptr);
 
@@ -38,6 +41,8 @@ public:
     void showPage(Page page);
     /// The values page, reduced to the recipe differences.
     void showRecipe();
+    /// Everything of one class, on the page that has some of it.
+    void showClass(StateClass stateClass);
     /// Selects the tensor or value of that name, taking off a filter that hides it.
     bool showItem(const QString &name);
 
@@ -51,12 +56,16 @@ protected:
 
 private:
     void buildBar();
-    QTreeView *buildView(QAbstractItemModel *model, const QString &name);
+    void buildShowMenu(QToolButton *button);
+    QTreeView *buildView(QAbstractItemModel *model, const QString &objectName, const QString &name);
+    void connectModels();
     void refresh();
+    RowFilter rowFilter() const;
     void applyFilter();
+    void clearFilter();
     void updateHeader();
     void updatePlaceholder();
-    void setTree(bool tree);
+    void fillTree();
     void selectFromContext();
     void showSelection();
     void makeRoomForNames();
@@ -64,22 +73,26 @@ private:
     void showMenu(const QPoint &position);
     QTreeView *currentView() const;
     Page page() const;
+    bool isTree() const;
 
     ViewContext *m_context;
     TensorTableModel *m_table;
     TensorTreeModel *m_tree;
     ValueTableModel *m_values;
+    ValueTreeModel *m_valueTree;
     QAction *m_filterAction, *m_treeAction, *m_onlyDifferingAction;
+    QAction *m_onlyPinned, *m_withoutExpected;
     QTabBar *m_tabs;
     QLineEdit *m_filter;
     QCheckBox *m_onlyDiffering;
     QToolButton *m_treeButton;
     QLabel *m_counts;
     QStackedWidget *m_stack;
-    QTreeView *m_tableView, *m_treeView, *m_valueView;
+    QTreeView *m_tableView, *m_treeView, *m_valueView, *m_valueTreeView;
+    PairingPage *m_pairing;
     QLabel *m_placeholder;
     std::size_t m_columnsHidden = 0; ///< of those that give way to names
-    bool m_recipeOnly = false;
+    std::optional<StateClass> m_onlyClass;
     bool m_selecting = false;
 };
 

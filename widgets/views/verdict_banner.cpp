@@ -37,6 +37,25 @@ QString shortValue(const std::optional<Value> &value)
                  : VerdictBanner::tr("not recorded");
 }
 
+QString itemLink(const std::string &name)
+{
+    return QStringLiteral("item:") + displayText(name);
+}
+
+/// A sentence in which a name is a link to what it names.
+void addLinked(Segments &segments, const QString &text, const std::string &name, const Theme &theme)
+{
+    const QString shown = displayText(name);
+    const qsizetype at = shown.isEmpty() ? -1 : text.indexOf(shown);
+    if (at < 0) {
+        segments.push_back({text, theme.text});
+        return;
+    }
+    segments.push_back({text.left(at), theme.text});
+    segments.push_back({shown, theme.text, false, false, itemLink(name)});
+    segments.push_back({text.mid(at + shown.size()), theme.text});
+}
+
 void addRecipe(Segments &segments, const CheckpointComparison &comparison, const Theme &theme)
 {
     std::vector<const ValueRow *> rows;
@@ -53,7 +72,9 @@ void addRecipe(Segments &segments, const CheckpointComparison &comparison, const
     const std::size_t named = std::min<std::size_t>(rows.size(), NamedRecipeDifferences);
     for (std::size_t i = 0; i < named; ++i) {
         segments.push_back({i == 0 ? QStringLiteral(": ") : QStringLiteral(", ")});
-        segments.push_back({displayText(rows[i]->name) + u' ', theme.text, true});
+        segments.push_back(
+            {displayText(rows[i]->name), theme.text, true, false, itemLink(rows[i]->name)});
+        segments.push_back({QStringLiteral(" ")});
         segments.push_back({shortValue(rows[i]->valueA), theme.a, true, true});
         segments.push_back({QStringLiteral(" → "), theme.muted});
         segments.push_back({shortValue(rows[i]->valueB), theme.b, true, true});
@@ -74,22 +95,30 @@ QString strengthText(Strength strength)
                                     : VerdictBanner::tr("Evidence: %1").arg(name);
 }
 
-QString coverageText(const RunComparison &comparison)
+/// Proof and coverage, and what leads on from there.
+void addCoverage(Segments &segments, const RunComparison &comparison, const Theme &theme)
 {
     const Coverage &coverage = comparison.verdict.coverage;
-    QStringList parts;
+    const auto add = [&](const QString &text, const QString &link = {}) {
+        if (!segments.back().text.endsWith(u'\n'))
+            segments.push_back({QStringLiteral(" · "), theme.muted});
+        segments.push_back({text, theme.muted, false, false, link});
+    };
+    segments.push_back({QStringLiteral("\n")});
     const QString strength = strengthText(comparison.verdict.strength);
     if (!strength.isEmpty())
-        parts += strength;
-    parts += VerdictBanner::tr("%1 of %2 compared")
-                 .arg(groupedText(coverage.tensorsCompared),
-                      countedText(coverage.tensorsTotal, "tensor", "tensors"));
-    parts += VerdictBanner::tr("%1 of %2")
-                 .arg(bytesText(coverage.bytesCompared), bytesText(coverage.bytesTotal));
+        add(strength);
+    add(VerdictBanner::tr("%1 of %2 compared")
+            .arg(groupedText(coverage.tensorsCompared),
+                 countedText(coverage.tensorsTotal, "tensor", "tensors")));
+    add(VerdictBanner::tr("%1 of %2")
+            .arg(bytesText(coverage.bytesCompared), bytesText(coverage.bytesTotal)));
     if (coverage.tensorsCompared < coverage.tensorsTotal)
-        parts += VerdictBanner::tr("%1 not compared")
-                     .arg(groupedText(coverage.tensorsTotal - coverage.tensorsCompared));
-    return parts.join(QStringLiteral(" · "));
+        add(VerdictBanner::tr("%1 not compared")
+                .arg(groupedText(coverage.tensorsTotal - coverage.tensorsCompared)),
+            QStringLiteral("problems"));
+    if (!comparison.findings.empty())
+        add(VerdictBanner::tr("why, and what else is known"), QStringLiteral("findings"));
 }
 
 void addVerdict(Segments &segments, const RunComparison &comparison, const Theme &theme)
@@ -112,7 +141,7 @@ void addVerdict(Segments &segments, const RunComparison &comparison, const Theme
         QString text = sentence(first.sentence);
         if (first.sentence.starts_with(first.name)) // a name keeps its case
             text.replace(0, 1, displayText(first.sentence).left(1));
-        segments.push_back({text, theme.text});
+        addLinked(segments, text, first.name, theme);
         if (first.step) {
             segments.push_back({QStringLiteral(" ")});
             segments.push_back({VerdictBanner::tr("Show step %1").arg(*first.step), theme.muted,
@@ -158,8 +187,10 @@ void addClass(Segments &segments, StateClass stateClass, const ClassSummary *sum
     const std::uint64_t differ = counts.different + counts.onlyInA + counts.onlyInB;
     const std::uint64_t total = counts.matched() + counts.onlyInA + counts.onlyInB;
     const bool pending = summary->outcome == Outcome::Undecided && counts.notCompared == total;
-    segments.push_back({(pending ? QStringLiteral("?") : sign(summary->outcome)) + u' ' + name,
+    segments.push_back({(pending ? QStringLiteral("?") : sign(summary->outcome)) + u' ',
                         theme.color(summary->outcome), true});
+    segments.push_back(
+        {name, theme.color(summary->outcome), true, false, QStringLiteral("class:") + name});
     QString text = VerdictBanner::tr(" equal");
     if (differ > 0)
         text = VerdictBanner::tr(" %1 of %2 differ").arg(groupedText(differ), groupedText(total));
@@ -207,8 +238,10 @@ VerdictBanner::VerdictBanner(ViewContext *context, QWidget *parent)
     QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Minimum);
     policy.setHeightForWidth(true);
     setSizePolicy(policy);
-    connect(m_sentence, &StyledText::linkActivated, this,
-            [this](const QString &link) { follow(link); });
+    connect(m_sentence, &StyledText::linkActivated, this, &VerdictBanner::follow);
+    connect(m_classes, &StyledText::linkActivated, this, &VerdictBanner::follow);
+    connect(context, &ViewContext::changedFilesChanged, this, [this] { refresh(); });
+    connect(&context->notes(), &PairNotes::changed, this, [this] { refresh(); });
     connect(context, &ViewContext::comparisonChanged, this, [this] { refresh(); });
     connect(context, &ViewContext::stepComparisonChanged, this, [this] { refresh(); });
     connect(context, &ViewContext::jobChanged, this, [this] { refresh(); });
@@ -227,6 +260,18 @@ void VerdictBanner::follow(const QString &link)
         Q_EMIT recipeRequested();
     else if (link.startsWith(QLatin1String("step:")))
         m_context->selectStep(Step(link.mid(5).toLongLong()));
+    else if (link.startsWith(QLatin1String("item:")))
+        Q_EMIT itemRequested(link.mid(5));
+    else if (link == QLatin1String("findings"))
+        Q_EMIT findingsRequested();
+    else if (link == QLatin1String("problems"))
+        Q_EMIT problemsRequested();
+    else if (link == QLatin1String("reload"))
+        m_context->reload();
+    else if (link.startsWith(QLatin1String("class:"))) {
+        if (const auto stateClass = stateClassByName(link.mid(6).toStdString()))
+            Q_EMIT classRequested(*stateClass);
+    }
 }
 
 void VerdictBanner::refresh()
@@ -257,12 +302,17 @@ void VerdictBanner::refresh()
         const CheckpointComparison &shown =
             comparison->finished || !step ? comparison->shown : *step;
         addRecipe(segments, shown, theme);
-        if (comparison->finished) {
-            segments.push_back({QStringLiteral("\n")});
-            segments.push_back({coverageText(*comparison), theme.muted});
-        }
+        if (comparison->finished)
+            addCoverage(segments, *comparison, theme);
         classes = classRow(shown, theme);
         m_stripe = comparison->finished ? theme.color(comparison->verdict.outcome) : theme.unknown;
+    }
+    const QString changed = m_context->changedFiles();
+    if (!changed.isEmpty()) {
+        segments.push_back(
+            {tr("\n▲ Files changed since they were read: %1. ").arg(changed), theme.unknown, true});
+        segments.push_back(
+            {tr("Reload (F5)"), theme.unknown, true, false, QStringLiteral("reload")});
     }
     m_sentence->setSegments(std::move(segments));
     m_classes->setVisible(!classes.empty());

@@ -22,6 +22,10 @@ public:
 
 Q_SIGNALS:
     void recipeRequested(); ///< show the recipe differences among the values
+    void itemRequested(const QString &name);
+    void classRequested(forkpoint::StateClass stateClass);
+    void findingsRequested();
+    void problemsRequested();
 
 protected:
     void paintEvent(QPaintEvent *event) override;

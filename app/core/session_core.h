@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/core/job_queue.h"
+#include "app/core/job_watch.h"
+#include "app/core/session.h"
+#include "app/core/session_jobs.h"
+
+#include <array>
+#include <map>
+
+namespace forkpoint {
+
+/// The state, all of it touched on the loop's thread only.
+class Session::Core
+{
+public:
+    Core(SessionEnvironment environment, SessionListener &listener);
+
+    TaskLoop &loop() { return m_loop; }
+    JobQueue &queue() { return m_queue; }
+
+    void findDevice();
+    void open(std::size_t side, std::string path);
+    void openPair(std::string pathA, std::string pathB);
+    void swapSides();
+    void closeAll();
+    void setOptions(CompareOptions options);
+    void selectStep(std::optional<Step> step);
+    void requestFacts(PairAddress pair, std::shared_ptr<const DiffStats> known);
+    void requestElements(std::uint64_t id, PairAddress pair, ElementQuery query);
+    void requestNext(std::uint64_t id, PairAddress pair, Index from, bool backward);
+    void requestMap(std::uint64_t id, PairAddress pair, MapQuery query);
+    void requestHistory(std::uint64_t id, std::string nameA, std::string nameB);
+    void searchNonFinite(std::uint64_t id);
+    void exportReport(std::string path);
+    void reload();
+    void checkFiles();
+    void cancel();
+
+private:
+    using Phase = SideSnapshot::Phase;
+
+    bool bothOpen() const;
+    void setSide(std::size_t side, SideSnapshot snapshot);
+    void dropComparison();
+    void compareRuns();
+    void compareStep();
+    void takeComparison(std::shared_ptr<const RunComparison> comparison);
+    void takeStep(std::optional<Step> step, std::shared_ptr<const CheckpointComparison> comparison);
+    void showStep(std::optional<Step> step, std::shared_ptr<const CheckpointComparison> comparison);
+    void remember(std::optional<Step> step, std::shared_ptr<const CheckpointComparison> comparison);
+    void exportPending(JobEnd end);
+    SessionInputs inputs() const { return {m_engine, m_sides[0].run, m_sides[1].run, m_options}; }
+    void renewEngine();
+
+    void add(Job job, JobWatch::Kind kind);
+    bool mayAsk(std::uint64_t id);
+    void ask(std::uint64_t id, const char *title, const char *tag, JobBatch batch,
+             std::function<void()> finished);
+    void sample();
+
+    SessionEnvironment m_environment;
+    SessionListener &m_listener;
+    std::shared_ptr<Engine> m_engine;
+
+    std::array<SideSnapshot, 2> m_sides;
+    std::array<std::uint64_t, 2> m_openings{}; ///< tells the latest opening of a side
+    CompareOptions m_options;
+    std::shared_ptr<const RunComparison> m_comparison;
+    std::optional<Step> m_userStep;
+    std::optional<Step> m_shownStep;
+    std::shared_ptr<const CheckpointComparison> m_shown; ///< at that step
+    std::map<std::optional<Step>, std::shared_ptr<const CheckpointComparison>> m_remembered;
+    std::vector<std::string> m_pendingExports;
+
+    JobWatch m_watch;
+    bool m_sampling = false;
+
+    // The threads come last, so that they end before what they use.
+    TaskLoop m_loop;
+    JobQueue m_queue;
+};
+
+} // namespace forkpoint

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is asked of a session about one pair of tensors, one step, or the files.
+#include "app/core/session_core.h"
+#include "app/core/tensor_jobs.h"
+
+namespace forkpoint {
+
+// --- one pair -----------------------------------------------------------------------------------
+
+void Session::Core::requestFacts(PairAddress pair, std::shared_ptr<const DiffStats> known)
+{
+    if (!bothOpen())
+        return;
+    Job job;
+    job.title = "Measuring a tensor";
+    job.tag = "facts";
+    job.lane = Lane::Interactive;
+    job.batch = pairFactsBatch(inputs(), pair, std::move(known),
+                               [this](PairFacts facts) { m_listener.factsChanged(facts); });
+    add(std::move(job), JobWatch::Kind::Minor);
+}
+
+/// False where there is nothing to ask; the failure is heard.
+bool Session::Core::mayAsk(std::uint64_t id)
+{
+    if (!bothOpen())
+        m_listener.requestFailed(id, Error{ErrorCode::Usage, {}, {}, "needs both sides open"});
+    return bothOpen();
+}
+
+/// A newer request of a tag drops older ones. `finished` is called when the job ended well; any
+/// other end is the failure of the request.
+void Session::Core::ask(std::uint64_t id, const char *title, const char *tag, JobBatch batch,
+                        std::function<void()> finished)
+{
+    Job job;
+    job.title = title;
+    job.tag = tag;
+    job.lane = Lane::Interactive;
+    job.batch = std::move(batch);
+    job.ended = [this, id, then = std::move(finished)](JobEnd end, const Error *error) {
+        if (end == JobEnd::Finished)
+            then();
+        else
+            m_listener.requestFailed(
+                id, error ? *error : Error{ErrorCode::Cancelled, {}, {}, "was cancelled"});
+    };
+    add(std::move(job), JobWatch::Kind::Minor);
+}
+
+void Session::Core::requestElements(std::uint64_t id, PairAddress pair, ElementQuery query)
+{
+    if (!mayAsk(id))
+        return;
+    // Answered at the end, so that a request that was dropped has no answer beside its failure.
+    const auto answer = std::make_shared<std::shared_ptr<const ElementPage>>();
+    ask(id, "Reading elements", "elements",
+        elementsBatch(
+            inputs(), pair, std::move(query),
+            [answer](std::shared_ptr<const ElementPage> page) { *answer = std::move(page); }),
+        [this, id, answer] { m_listener.elementsReady(id, *answer); });
+}
+
+void Session::Core::requestNext(std::uint64_t id, PairAddress pair, Index from, bool backward)
+{
+    if (!mayAsk(id))
+        return;
+    const auto answer = std::make_shared<std::optional<Index>>();
+    ask(id, "Looking for the next difference", "next",
+        nextDifferenceBatch(inputs(), pair, from, backward,
+                            [answer](std::optional<Index> index) { *answer = index; }),
+        [this, id, answer] { m_listener.nextDifferenceReady(id, *answer); });
+}
+
+void Session::Core::requestMap(std::uint64_t id, PairAddress pair, MapQuery query)
+{
+    if (!mayAsk(id))
+        return;
+    ask(id, "Mapping a tensor", "map",
+        mapBatch(inputs(), pair, std::move(query),
+                 [this, id](std::shared_ptr<const ElementMap> map) {
+                     m_listener.mapReady(id, std::move(map));
+                 }),
+        [] {});
+}
+
+void Session::Core::requestHistory(std::uint64_t id, std::string nameA, std::string nameB)
+{
+    if (!mayAsk(id))
+        return;
+    ask(id, "Following a tensor over the steps", "history",
+        historyBatch(inputs(), std::move(nameA), std::move(nameB),
+                     [this, id](std::shared_ptr<const TensorHistory> history) {
+                         m_listener.historyReady(id, std::move(history));
+                     }),
+        [] {});
+}
+
+void Session::Core::searchNonFinite(std::uint64_t id)
+{
+    if (!mayAsk(id))
+        return;
+    if (!m_shown || !m_shown->finished) {
+        m_listener.requestFailed(
+            id, Error{ErrorCode::Usage, {}, {}, "needs a comparison that has finished"});
+        return;
+    }
+    ask(id, "Looking for NaN and infinities", "nan",
+        nonFiniteBatch(inputs(), m_shownStep, m_shown,
+                       [this, id](std::shared_ptr<const NonFiniteFindings> findings) {
+                           m_listener.nonFiniteReady(id, std::move(findings));
+                       }),
+        [] {});
+}
+
+/// Whether any file of the shown step changed since it was read.
+void Session::Core::checkFiles()
+{
+    if (!bothOpen() || m_queue.hasTag("files"))
+        return;
+    Job job;
+    job.title = "Looking whether files changed";
+    job.tag = "files";
+    job.lane = Lane::Interactive;
+    job.batch = unchangedBatch(inputs(), m_shownStep, [this](std::optional<Error> change) {
+        m_listener.filesChecked(change);
+    });
+    job.ended = [](JobEnd, const Error *) {};
+    add(std::move(job), JobWatch::Kind::Minor);
+}
+
+// --- export -------------------------------------------------------------------------------------
+
+/// A report is of the whole comparison: one that is under way is waited for.
+void Session::Core::exportReport(std::string path)
+{
+    if (!m_comparison || !m_comparison->finished) {
+        m_pendingExports.push_back(std::move(path));
+        if (!m_queue.hasTag("runs"))
+            exportPending(JobEnd::Cancelled);
+        return;
+    }
+    Job job;
+    job.title = "Exporting " + path;
+    job.batch = exportBatch(m_comparison, m_options, std::move(path));
+    add(std::move(job), JobWatch::Kind::Major);
+}
+
+void Session::Core::exportPending(JobEnd end)
+{
+    const std::vector<std::string> paths = std::exchange(m_pendingExports, {});
+    for (const std::string &path : paths) {
+        if (end == JobEnd::Finished && m_comparison && m_comparison->finished) {
+            exportReport(path);
+            continue;
+        }
+        const Error error{ErrorCode::Usage, path, {}, "needs a comparison that has finished"};
+        m_watch.ended(0, "Exporting " + path, JobWatch::Kind::Major, JobEnd::Failed, &error);
+    }
+}
+
+} // namespace forkpoint

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/step_pair.h"
+
+namespace forkpoint {
+
+namespace {
+
+Result<std::shared_ptr<const TensorSource>> openStep(const Run &run, std::optional<Step> step,
+                                                     std::stop_token stop)
+{
+    const std::optional<std::size_t> position = positionOf(run, step);
+    if (!position)
+        return std::shared_ptr<const TensorSource>();
+    return run.open(*position, std::move(stop));
+}
+
+} // namespace
+
+Result<OpenedPair> openStepOfBoth(const SessionInputs &inputs, std::optional<Step> step,
+                                  const std::stop_token &stop)
+{
+    FP_TRY(auto a, openStep(*inputs.a, step, stop));
+    FP_TRY(auto b, openStep(*inputs.b, step, stop));
+    return OpenedPair{std::move(a), std::move(b)};
+}
+
+} // namespace forkpoint

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/tensor_jobs.h"
+
+#include "app/core/snapshot_clock.h"
+#include "app/core/step_pair.h"
+#include "model/pair_reading.h"
+
+#include <algorithm>
+
+namespace forkpoint {
+
+namespace {
+
+bool lists(const std::shared_ptr<const TensorSource> &source, std::optional<TensorIndex> tensor)
+{
+    return source && tensor && *tensor < source->catalog().tensors.size();
+}
+
+std::shared_ptr<const TensorRef> refOf(const std::shared_ptr<const TensorSource> &source,
+                                       std::optional<TensorIndex> tensor)
+{
+    if (!lists(source, tensor))
+        return nullptr;
+    return std::make_shared<const TensorRef>(source->catalog().tensors[*tensor]);
+}
+
+/// Both sides of an address, where elements can be set against each other.
+Result<TensorPairRef> pairRefOf(const SessionInputs &inputs, const PairAddress &address,
+                                const std::stop_token &stop)
+{
+    if (!address.a || !address.b)
+        return Error{ErrorCode::Usage, {}, {}, "elements need the tensor on both sides"};
+    FP_TRY(const OpenedPair opened, openStepOfBoth(inputs, address.step, stop));
+    if (!lists(opened.a, address.a) || !lists(opened.b, address.b))
+        return Error{ErrorCode::Changed, {}, {}, "the files list other tensors than before"};
+    TensorPairRef pair{opened.a, opened.b, *address.a, *address.b};
+    if (!(pair.tensorA().dtype == pair.tensorB().dtype)
+        || !(pair.tensorA().shape == pair.tensorB().shape))
+        return Error{
+            ErrorCode::Usage, {}, {}, "elements need the same dtype and shape on both sides"};
+    return pair;
+}
+
+/// Statistics of a pair, a unit of about 8 MiB a batch.
+struct Measuring
+{
+    SessionInputs inputs;
+    PairFacts facts;
+    Deliver<PairFacts> deliver;
+    std::optional<TensorPairRef> pair;
+    Index next = 0;
+    DiffStats stats;
+
+    Result<Batch> begin(JobControl &control);
+    Result<Batch> measureNext(JobControl &control);
+    void hand(JobControl &control) const
+    {
+        control.post([to = deliver, known = facts] { to(known); });
+    }
+};
+
+Result<Batch> Measuring::begin(JobControl &control)
+{
+    FP_TRY(const OpenedPair opened, openStepOfBoth(inputs, facts.address.step, control.stop()));
+    facts.a = refOf(opened.a, facts.address.a);
+    facts.b = refOf(opened.b, facts.address.b);
+    hand(control);
+    const bool measurable = facts.a && facts.b && !facts.a->unreadable && !facts.b->unreadable
+        && facts.a->dtype == facts.b->dtype && facts.a->shape == facts.b->shape;
+    if ((facts.stats && facts.stats->magnitudes) || !measurable)
+        return Batch::Done;
+    pair = TensorPairRef{opened.a, opened.b, *facts.address.a, *facts.address.b};
+    return Batch::More;
+}
+
+Result<Batch> Measuring::measureNext(JobControl &control)
+{
+    const DType &dtype = facts.a->dtype;
+    const Index elements = facts.a->elements;
+    const Index count = std::min(unitElements(dtype), elements - next);
+    const PairOfTensors tensors{SourcedTensor{pair->sourceA.get(), pair->a},
+                                SourcedTensor{pair->sourceB.get(), pair->b}};
+    FP_TRY(DiffStats unit,
+           measure(tensors, MeasuredAs{dtype}, next, count, {inputs.options.tolerance, true},
+                   inputs.engine->backend(), control.stop()));
+    stats.append(unit);
+    next += count;
+    if (next < elements) {
+        control.report(
+            {"measuring", facts.a->name, facts.a->bytes / elements * next, facts.a->bytes, 0, 0});
+        return Batch::More;
+    }
+    facts.stats = std::make_shared<const DiffStats>(std::move(stats));
+    hand(control);
+    return Batch::Done;
+}
+
+/// Work whose result is handed out now and then while it grows, and once complete.
+template <class Builder>
+struct Growing
+{
+    std::optional<Builder> builder;
+    SnapshotClock clock;
+
+    template <class Grown>
+    Batch hand(bool more, const Grown &grown, const Deliver<std::shared_ptr<const Grown>> &to,
+               JobControl &control)
+    {
+        control.report(builder->progress());
+        if (!more || clock.due()) {
+            auto snapshot = clock.timed([&] { return std::make_shared<const Grown>(grown); });
+            control.post([to, snapshot = std::move(snapshot)] { to(snapshot); });
+        }
+        return more ? Batch::More : Batch::Done;
+    }
+};
+
+} // namespace
+
+JobBatch pairFactsBatch(SessionInputs inputs, PairAddress address,
+                        std::shared_ptr<const DiffStats> known, Deliver<PairFacts> deliver)
+{
+    auto work = std::make_shared<Measuring>();
+    work->inputs = std::move(inputs);
+    work->facts.address = address;
+    work->facts.stats = std::move(known);
+    work->deliver = std::move(deliver);
+    return [work](JobControl &control) {
+        return work->pair ? work->measureNext(control) : work->begin(control);
+    };
+}
+
+JobBatch elementsBatch(SessionInputs inputs, PairAddress address, ElementQuery query,
+                       Deliver<std::shared_ptr<const ElementPage>> deliver)
+{
+    return [=, inputs = std::move(inputs),
+            deliver = std::move(deliver)](JobControl &control) -> Result<Batch> {
+        FP_TRY(const TensorPairRef pair, pairRefOf(inputs, address, control.stop()));
+        FP_TRY(ElementPage page,
+               readElements(pair, query, control.stop(),
+                            [&](const Progress &progress) { control.report(progress); }));
+        control.post([deliver, page = std::make_shared<const ElementPage>(std::move(page))] {
+            deliver(page);
+        });
+        return Batch::Done;
+    };
+}
+
+JobBatch nextDifferenceBatch(SessionInputs inputs, PairAddress address, Index from, bool backward,
+                             Deliver<std::optional<Index>> deliver)
+{
+    return [=, inputs = std::move(inputs),
+            deliver = std::move(deliver)](JobControl &control) -> Result<Batch> {
+        FP_TRY(const TensorPairRef pair, pairRefOf(inputs, address, control.stop()));
+        FP_TRY(const std::optional<Index> index,
+               nextDifference(pair, from, backward, control.stop()));
+        control.post([deliver, index] { deliver(index); });
+        return Batch::Done;
+    };
+}
+
+JobBatch mapBatch(SessionInputs inputs, PairAddress address, MapQuery query,
+                  Deliver<std::shared_ptr<const ElementMap>> deliver)
+{
+    auto work = std::make_shared<Growing<MapBuilder>>();
+    return [=, inputs = std::move(inputs), query = std::move(query),
+            deliver = std::move(deliver)](JobControl &control) -> Result<Batch> {
+        if (!work->builder) {
+            FP_TRY(TensorPairRef pair, pairRefOf(inputs, address, control.stop()));
+            work->builder.emplace(std::move(pair), query);
+        }
+        FP_TRY(const bool more, work->builder->advance(control.stop()));
+        return work->hand(more, work->builder->map(), deliver, control);
+    };
+}
+
+JobBatch historyBatch(SessionInputs inputs, std::string nameA, std::string nameB,
+                      Deliver<std::shared_ptr<const TensorHistory>> deliver)
+{
+    auto work = std::make_shared<Growing<HistoryBuilder>>();
+    work->builder.emplace(inputs.a, inputs.b, std::move(nameA), std::move(nameB));
+    return [=, inputs = std::move(inputs),
+            deliver = std::move(deliver)](JobControl &control) -> Result<Batch> {
+        FP_TRY(const bool more, work->builder->advance(inputs.engine->backend(), control.stop()));
+        return work->hand(more, work->builder->history(), deliver, control);
+    };
+}
+
+JobBatch nonFiniteBatch(SessionInputs inputs, std::optional<Step> step,
+                        std::shared_ptr<const CheckpointComparison> comparison,
+                        Deliver<std::shared_ptr<const NonFiniteFindings>> deliver)
+{
+    auto work = std::make_shared<Growing<NonFiniteSearch>>();
+    return [=, inputs = std::move(inputs), comparison = std::move(comparison),
+            deliver = std::move(deliver)](JobControl &control) -> Result<Batch> {
+        if (!work->builder) {
+            FP_TRY(OpenedPair opened, openStepOfBoth(inputs, step, control.stop()));
+            if (!opened.a || !opened.b)
+                return Error{ErrorCode::Usage, {}, {}, "needs the step on both sides"};
+            work->builder.emplace(std::move(opened.a), std::move(opened.b), comparison);
+        }
+        FP_TRY(const bool more, work->builder->advance(inputs.engine->backend(), control.stop()));
+        return work->hand(more, work->builder->findings(), deliver, control);
+    };
+}
+
+} // namespace forkpoint

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The menus of the window, and what they set by themselves.
+#include "app/gui/help_dialogs.h"
+#include "app/gui/main_window.h"
+#include "app/gui/system_theme.h"
+#include "widgets/display_text.h"
+#include "widgets/views/element_view.h"
+#include "widgets/views/non_finite_dock.h"
+#include "widgets/views/remark_dock.h"
+#include "widgets/views/step_strip.h"
+#include "widgets/views/tensor_detail.h"
+#include "widgets/views/tensor_list.h"
+#include "widgets/views/welcome.h"
+
+#include <QActionGroup>
+#include <QApplication>
+#include <QMenuBar>
+#include <QStyle>
+#include <QStyleFactory>
+
+#include <algorithm>
+
+namespace forkpoint {
+
+namespace {
+
+constexpr int SmallestFont = 9, LargestFont = 16;
+
+} // namespace
+
+// --- menus --------------------------------------------------------------------------------------
+
+QAction *MainWindow::addTo(QMenu *menu, const QString &text, const QKeySequence &shortcut,
+                           std::function<void()> action)
+{
+    QAction *entry = menu->addAction(text);
+    entry->setShortcut(shortcut);
+    connect(entry, &QAction::triggered, this, std::move(action));
+    return entry;
+}
+
+void MainWindow::buildFileMenu()
+{
+    QMenu *menu = menuBar()->addMenu(tr("&File"));
+    addTo(menu, tr("Open &A…"), QKeySequence::Open, [this] { chooseSide(Side::A); });
+    addTo(menu, tr("Open &B…"), tr("Ctrl+Shift+O"), [this] { chooseSide(Side::B); });
+    addTo(menu, tr("Open &pair…"), tr("Ctrl+Alt+O"), [this] { choosePair(); });
+    m_recent = menu->addMenu(tr("&Recent pairs"));
+    connect(m_recent, &QMenu::aboutToShow, this, &MainWindow::fillRecent);
+    QMenu *samples = menu->addMenu(tr("&Samples"));
+    for (const SamplePair &sample : m_context.samples())
+        addTo(samples, displayText(sample.title), {}, [this, sample] {
+            m_context.openPair(sample.pathA, sample.pathB);
+        })->setToolTip(plainToolTip(sample.sentence));
+    samples->setEnabled(!samples->isEmpty());
+    menu->addSeparator();
+    m_reload = addTo(menu, tr("&Reload"), QKeySequence::Refresh, [this] { m_context.reload(); });
+    m_swap =
+        addTo(menu, tr("S&wap A and B"), tr("Ctrl+Shift+S"), [this] { m_context.swapSides(); });
+    m_export->setShortcut(tr("Ctrl+E"));
+    connect(m_export, &QAction::triggered, this, &MainWindow::chooseReport);
+    menu->addAction(m_export);
+    m_copyCommand =
+        addTo(menu, tr("&Copy as command"), tr("Ctrl+Shift+C"), [this] { copyCommand(); });
+    m_cancel = addTo(menu, tr("Ca&ncel"), tr("Ctrl+."), [this] { m_context.cancelJob(); });
+    menu->addSeparator();
+    m_close = addTo(menu, tr("C&lose"), QKeySequence::Close, [this] { m_context.closeAll(); });
+    addTo(menu, tr("&Quit"), tr("Ctrl+Q"), [this] { close(); });
+}
+
+void MainWindow::fillRecent()
+{
+    m_recent->clear();
+    for (const QString &pair : m_context.recentPairs()) {
+        const QString a = pair.section(u'\n', 0, 0);
+        const QString b = pair.section(u'\n', 1, 1);
+        QString text = elidedMiddle(displayText(a), 60) + QStringLiteral("  ≟  ")
+            + elidedMiddle(displayText(b), 60);
+        text.replace(u'&', QLatin1String("&&"));
+        addTo(m_recent, text, {}, [this, a, b] { m_context.openPair(a, b); });
+    }
+    if (m_recent->isEmpty()) {
+        m_recent->addAction(tr("None yet"))->setEnabled(false);
+        return;
+    }
+    m_recent->addSeparator();
+    addTo(m_recent, tr("&Forget them"), {}, [this] {
+        m_settings.clearRecentPairs();
+        m_welcome->refresh();
+    });
+}
+
+void MainWindow::buildViewMenu()
+{
+    QMenu *menu = menuBar()->addMenu(tr("&View"));
+    menu->addAction(m_list->filterAction());
+    menu->addAction(m_list->treeAction());
+    menu->addAction(m_list->onlyDifferingAction());
+    menu->addAction(m_strip->zoomToFitAction());
+    menu->addSeparator();
+    QAction *findings = m_findings->toggleViewAction();
+    findings->setShortcut(tr("Ctrl+Shift+F"));
+    QAction *problems = m_problems->toggleViewAction();
+    problems->setShortcut(tr("Ctrl+Shift+P"));
+    menu->addActions({findings, problems, m_nonFinite->toggleViewAction()});
+    menu->addSeparator();
+    const std::pair<QString, TensorDetail::Page> pages[] = {
+        {tr("&Elements"), TensorDetail::Page::Elements},
+        {tr("&Where"), TensorDetail::Page::Where},
+        {tr("&Over steps"), TensorDetail::Page::Steps},
+        {tr("Fac&ts"), TensorDetail::Page::Facts}};
+    for (int i = 0; const auto &[text, page] : pages)
+        addTo(menu, text, QKeySequence(tr("Alt+%1").arg(++i)),
+              [this, page = page] { m_detail->showPage(page); });
+    menu->addSeparator();
+    buildThemeMenu(menu->addMenu(tr("&Theme")));
+    buildFontMenu(menu->addMenu(tr("Font &size")));
+}
+
+void MainWindow::buildThemeMenu(QMenu *menu)
+{
+    auto *group = new QActionGroup(this);
+    const auto add = [&](const QString &text, ThemeChoice choice) {
+        QAction *entry = addTo(menu, text, {}, [this, choice] {
+            m_settings.setTheme(choice);
+            applyTheme(choice);
+        });
+        entry->setCheckable(true);
+        entry->setChecked(choice == m_settings.theme());
+        group->addAction(entry);
+    };
+    add(tr("&System"), ThemeChoice::System);
+    add(tr("&Light"), ThemeChoice::Light);
+    add(tr("&Dark"), ThemeChoice::Dark);
+}
+
+void MainWindow::buildFontMenu(QMenu *menu)
+{
+    auto *group = new QActionGroup(this);
+    const auto add = [&](const QString &text, int points) {
+        QAction *entry = addTo(menu, text, {}, [this, points] { setFontPoints(points); });
+        entry->setCheckable(true);
+        entry->setChecked(points == m_settings.fontPoints());
+        group->addAction(entry);
+    };
+    add(tr("&System"), 0);
+    for (int points = SmallestFont; points <= LargestFont; ++points)
+        add(tr("%1 pt").arg(points), points);
+    menu->addSeparator();
+    const auto step = [this](int by) {
+        setFontPoints(std::clamp(QApplication::font().pointSize() + by, SmallestFont, LargestFont));
+    };
+    addTo(menu, tr("&Larger"), QKeySequence::ZoomIn, [step] { step(1); });
+    addTo(menu, tr("S&maller"), QKeySequence::ZoomOut, [step] { step(-1); });
+}
+
+void MainWindow::setFontPoints(int points)
+{
+    m_settings.setFontPoints(points);
+    applyFont(points);
+}
+
+void MainWindow::applyFont(int points)
+{
+    static const QFont systemFont = QApplication::font();
+    QFont font = systemFont;
+    if (points > 0)
+        font.setPointSize(points);
+    QApplication::setFont(font);
+}
+
+void MainWindow::buildGoMenu()
+{
+    QMenu *menu = menuBar()->addMenu(tr("&Go"));
+    m_back = addTo(menu, tr("&Back"), QKeySequence::Back, [this] { go(m_places.back()); });
+    m_forward =
+        addTo(menu, tr("&Forward"), QKeySequence::Forward, [this] { go(m_places.forward()); });
+    menu->addSeparator();
+    menu->addAction(m_strip->nextDifferenceAction());
+    menu->addAction(m_strip->previousDifferenceAction());
+    menu->addSeparator();
+    menu->addAction(m_detail->elementView()->nextDifferenceAction());
+    menu->addAction(m_detail->elementView()->previousDifferenceAction());
+    menu->addSeparator();
+    m_searchNonFinite =
+        addTo(menu, tr("Search &NaN and Inf in all tensors"), tr("Ctrl+Shift+N"), [this] {
+            raise(m_nonFinite);
+            m_nonFinite->search();
+        });
+}
+
+void MainWindow::buildHelpMenu()
+{
+    QMenu *menu = menuBar()->addMenu(tr("&Help"));
+    addTo(menu, tr("&Shortcuts"), QKeySequence::HelpContents, [this] { showShortcuts(this); });
+    addTo(menu, tr("&About Forkpoint"), {}, [this] { showAbout(this); });
+}
+
+void MainWindow::applyTheme(ThemeChoice theme)
+{
+    // The style and lightness that the desktop chose, before any theme replaced them.
+    static const QString systemStyle = QApplication::style()->name();
+    static const bool systemIsDark =
+        QApplication::palette().color(QPalette::Base).lightness() < 128;
+    m_theme = theme;
+    if (theme == ThemeChoice::System) {
+        const SystemTheme::Scheme scheme = m_systemTheme->scheme();
+        const bool dark = scheme == SystemTheme::Scheme::Dark && !systemIsDark;
+        const bool light = scheme == SystemTheme::Scheme::Light && systemIsDark;
+        if (!dark && !light) {
+            if (QApplication::style()->name() != systemStyle)
+                QApplication::setStyle(systemStyle);
+            QApplication::setPalette(QPalette());
+            return;
+        }
+        theme = dark ? ThemeChoice::Dark : ThemeChoice::Light; // the portal knows better
+    }
+    if (QStyle *fusion = QStyleFactory::create(QStringLiteral("Fusion")))
+        QApplication::setStyle(fusion); // other styles draw with colours of their own
+    QApplication::setPalette(theme == ThemeChoice::Dark ? darkPalette() : lightPalette());
+}
+
+} // namespace forkpoint

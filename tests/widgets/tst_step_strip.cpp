@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The step strip at any scale: its pyramids against a walk over every mark, and ten million marks.
+#include "support/fake_view_context.h"
+#include "widgets/metric_deltas.h"
+#include "widgets/step_pyramid.h"
+#include "widgets/views/step_strip.h"
+#include "widgets/widget_test_main.h"
+
+#include <ctime>
+#include <random>
+
+using namespace forkpoint;
+
+namespace {
+
+constexpr StepStatus Statuses[] = {
+    StepStatus::Identical, StepStatus::Pending,   StepStatus::OnlyInB,
+    StepStatus::OnlyInA,   StepStatus::Undecided, StepStatus::Different}; ///< the most telling last
+
+std::size_t rankOf(StepStatus status)
+{
+    return std::size_t(std::find(std::begin(Statuses), std::end(Statuses), status)
+                       - std::begin(Statuses));
+}
+
+} // namespace
+
+class TestStepStrip : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void pyramidAgreesWithAWalk();
+    void deltasAgreeWithAWalk();
+    void keyboardZoomsAndPans();
+    void tenMillionMarksPan();
+};
+
+void TestStepStrip::pyramidAgreesWithAWalk()
+{
+    std::mt19937 random(5);
+    for (const std::size_t count : {1u, 2u, 3u, 7u, 64u, 65u, 1000u}) {
+        std::vector<StepMark> marks;
+        for (std::size_t i = 0; i < count; ++i)
+            marks.push_back({Step(i), Statuses[random() % 20 == 0 ? random() % 6 : 0], 0, {}});
+        const StepPyramid pyramid(marks);
+        for (int trial = 0; trial < 200; ++trial) {
+            const std::size_t first = random() % count;
+            const std::size_t end = first + 1 + random() % (count - first);
+            std::size_t worst = 0;
+            for (std::size_t i = first; i < end; ++i)
+                worst = std::max(worst, rankOf(marks[i].status));
+            QCOMPARE(rankOf(pyramid.worst(first, end)), worst);
+            for (const StepStatus status : {StepStatus::Different, StepStatus::Identical}) {
+                std::optional<std::size_t> next, previous;
+                for (std::size_t i = count; i-- > first;)
+                    next = marks[i].status == status ? i : next;
+                for (std::size_t i = 0; i < first; ++i)
+                    previous = marks[i].status == status ? i : previous;
+                QCOMPARE(pyramid.next(first, status), next);
+                QCOMPARE(pyramid.previous(first, status), previous);
+            }
+        }
+    }
+}
+
+void TestStepStrip::deltasAgreeWithAWalk()
+{
+    std::mt19937 random(6);
+    for (const int count : {1, 15, 16, 17, 256, 257, 5000}) {
+        MetricSeries a, b;
+        for (int step = 0; step < count; ++step) {
+            a.points.push_back({step, 1.0});
+            const double noise = random() % 4 == 0 ? double(random() % 100) - 50 : 0.0;
+            if (random() % 10 != 0)
+                b.points.push_back({step, 1.0 + noise});
+        }
+        const MetricDeltas deltas(a, b);
+        const auto &points = deltas.points();
+        QCOMPARE(points.size(), b.points.size());
+        for (int trial = 0; trial < 100 && !points.empty(); ++trial) {
+            const std::size_t first = random() % points.size();
+            const std::size_t end = first + 1 + random() % (points.size() - first);
+            double least = points[first].delta, most = least;
+            bool differ = false;
+            for (std::size_t i = first; i < end; ++i) {
+                least = std::min(least, points[i].delta);
+                most = std::max(most, points[i].delta);
+                differ = differ || points[i].bitsDiffer;
+            }
+            const auto extremes = deltas.over(first, end);
+            QCOMPARE(extremes.least, least);
+            QCOMPARE(extremes.most, most);
+            QCOMPARE(extremes.bitsDiffer, differ);
+        }
+    }
+}
+
+void TestStepStrip::keyboardZoomsAndPans()
+{
+    FakeViewContext context;
+    auto runs = std::make_shared<RunComparison>();
+    for (Step step = 0; step < 1000; ++step)
+        runs->steps.push_back({step, StepStatus::Identical, 0, {}});
+    context.runComparison = runs;
+    context.step = 500;
+    StepStrip strip(&context);
+    strip.resize(1000, strip.sizeHint().height());
+    const auto shown = [&] {
+        const auto columns = strip.columns();
+        return std::pair(columns.front().first, columns.back().last);
+    };
+    QCOMPARE(shown(), std::pair(std::size_t(0), std::size_t(999)));
+    for (int i = 0; i < 12; ++i)
+        QTest::keyClick(&strip, Qt::Key_Plus);
+    const auto close = shown();
+    QVERIFY(close.first > 400 && close.second < 600); // around the selected step
+    QTest::keyClick(&strip, Qt::Key_Right, Qt::ControlModifier);
+    QVERIFY(shown().first > close.first);
+    strip.zoomToFitAction()->trigger();
+    QCOMPARE(shown(), std::pair(std::size_t(0), std::size_t(999)));
+}
+
+void TestStepStrip::tenMillionMarksPan()
+{
+    constexpr Step TenMillion = 10'000'000;
+    FakeViewContext context;
+    auto runs = std::make_shared<RunComparison>();
+    runs->steps.reserve(std::size_t(TenMillion));
+    for (Step step = 0; step < TenMillion; ++step)
+        runs->steps.push_back(
+            {step, step == 7'654'321 ? StepStatus::Different : StepStatus::Identical, 0, {}});
+    context.runComparison = runs;
+    MetricSeries loss;
+    loss.name = "loss";
+    for (Step step = 0; step < TenMillion; ++step)
+        loss.points.push_back({step, double(step % 1000)});
+    for (SideState &side : context.sides) {
+        side.phase = SideState::Phase::Open;
+        side.metrics = {loss};
+    }
+    context.sides[1].metrics[0].points[1'234'567].value += 0.5;
+    loss.points = {};
+    StepStrip strip(&context);
+    strip.resize(2400, strip.sizeHint().height());
+    strip.grab(); // loads fonts
+    QImage canvas(strip.size(), QImage::Format_ARGB32_Premultiplied);
+
+    const auto differing = [&] {
+        const auto columns = strip.columns();
+        return std::count_if(columns.begin(), columns.end(), [](const auto &column) {
+            return column.status == StepStatus::Different;
+        });
+    };
+    QCOMPARE(differing(), 1); // one in ten million is seen
+    for (const int closer : {0, 10, 30}) {
+        strip.zoomToFitAction()->trigger();
+        for (int i = 0; i < closer; ++i)
+            QTest::keyClick(&strip, Qt::Key_Plus);
+        constexpr int Frames = 20;
+        double worst = 0, sum = 0;
+        for (int frame = 0; frame < Frames; ++frame) {
+            const std::clock_t start = std::clock(); // of this process alone, on a busy machine too
+            QTest::keyClick(&strip, frame % 2 ? Qt::Key_Left : Qt::Key_Right, Qt::ControlModifier);
+            strip.render(&canvas);
+            const double took = double(std::clock() - start) * 1000 / CLOCKS_PER_SEC;
+            worst = std::max(worst, took);
+            sum += took;
+        }
+        qInfo("a frame over 10,000,000 marks and metrics, %d times closer: %.1f ms of processor "
+              "time, worst %.1f ms",
+              closer, sum / Frames, worst);
+        QVERIFY(sum / Frames < 80); // five times what a frame may take, for slow machines
+    }
+    context.step = 0;
+    strip.nextDifferenceAction()->trigger();
+    QCOMPARE(*context.step, Step(7'654'321));
+}
+
+FP_WIDGET_TEST_MAIN(TestStepStrip)
+#include "tst_step_strip.moc"

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/plot/line_plot.h"
+
+#include "widgets/plot/plot_export.h"
+#include "widgets/plot/plot_theme.h"
+
+#include <qcustomplot.h>
+
+#include <QLabel>
+#include <QVBoxLayout>
+
+#include <cmath>
+#include <limits>
+
+namespace forkpoint {
+
+LinePlot::LinePlot(QWidget *parent)
+    : QWidget(parent),
+      m_plot(new QCustomPlot(this)),
+      m_legend(new QLabel(this)),
+      m_empty(new QLabel(m_plot))
+{
+    setAccessibleName(tr("Magnitudes over the steps"));
+    auto *layout = new QVBoxLayout(this);
+    layout->setContentsMargins(8, 2, 8, 0);
+    layout->setSpacing(0);
+    layout->addWidget(m_legend);
+    layout->addWidget(m_plot, 1);
+    m_empty->setAlignment(Qt::AlignCenter);
+    m_empty->setWordWrap(true);
+    m_empty->setTextFormat(Qt::PlainText);
+    m_empty->setForegroundRole(QPalette::PlaceholderText);
+    auto *inside = new QVBoxLayout(m_plot);
+    inside->addWidget(m_empty);
+    m_plot->setMinimumHeight(90);
+    m_plot->yAxis->setScaleType(QCPAxis::stLogarithmic);
+    m_plot->yAxis->setTicker(QSharedPointer<QCPAxisTickerLog>(new QCPAxisTickerLog));
+    m_plot->yAxis->setNumberFormat(QStringLiteral("eb"));
+    m_plot->yAxis->setNumberPrecision(0);
+    m_plot->axisRect()->setMinimumMargins(QMargins(0, 4, 4, 0));
+    addPlotMenu(m_plot, QStringLiteral("over-the-steps"));
+    rebuild();
+}
+
+void LinePlot::setSeries(std::vector<Series> series)
+{
+    m_series = std::move(series);
+    rebuild();
+}
+
+void LinePlot::setEmptyText(const QString &text)
+{
+    m_empty->setText(text);
+}
+
+void LinePlot::rebuild()
+{
+    m_plot->clearGraphs();
+    applyPlotTheme(m_plot, palette());
+    double lowest = 0, highest = 0, first = 0, last = 0;
+    bool any = false;
+    QStringList legend;
+    for (const Series &series : m_series) {
+        QCPGraph *graph = m_plot->addGraph();
+        graph->setPen(QPen(series.color, 1.5, series.dashed ? Qt::DashLine : Qt::SolidLine));
+        graph->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssDisc, series.color, 5));
+        for (const auto &[step, value] : series.points) {
+            const bool shown = std::isfinite(value) && value > 0.0;
+            graph->addData(step, shown ? value : std::numeric_limits<double>::quiet_NaN());
+            if (!shown)
+                continue;
+            lowest = any ? std::min(lowest, value) : value;
+            highest = any ? std::max(highest, value) : value;
+            first = any ? std::min(first, step) : step;
+            last = any ? std::max(last, step) : step;
+            any = true;
+        }
+        legend += QStringLiteral("<span style='color:%1'>%2</span> %3")
+                      .arg(series.color.name(),
+                           series.dashed ? QStringLiteral("╌●╌") : QStringLiteral("─●─"),
+                           series.name.toHtmlEscaped());
+    }
+    m_legend->setText(legend.join(QStringLiteral(" &nbsp; ")));
+    m_empty->setVisible(!any);
+    for (QCPAxis *axis : {m_plot->xAxis, m_plot->yAxis})
+        axis->setVisible(any);
+    if (any) {
+        const double margin = std::max(0.5, (last - first) * 0.04);
+        m_plot->xAxis->setRange(first - margin, last + margin);
+        m_plot->yAxis->setRange(lowest / 2, highest * 2);
+    }
+    m_plot->replot(QCustomPlot::rpQueuedReplot);
+}
+
+void LinePlot::changeEvent(QEvent *event)
+{
+    if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange)
+        rebuild();
+    QWidget::changeEvent(event);
+}
+
+} // namespace forkpoint

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/elements_page.h"
+
+#include "widgets/display_text.h"
+#include "widgets/plot/histogram_plot.h"
+#include "widgets/theme.h"
+#include "widgets/views/element_view.h"
+#include "widgets/views/styled_text.h"
+
+#include <QAction>
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLineEdit>
+#include <QSplitter>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include <cmath>
+
+namespace forkpoint {
+
+namespace {
+
+/// "0", "2^-43 to below 2^-35", "NaN", joined.
+QString rangeText(const MagnitudeRange &range)
+{
+    QStringList parts;
+    if (range.zero)
+        parts += QStringLiteral("0");
+    if (range.powers)
+        parts += ElementsPage::tr("2^%1 to below 2^%2")
+                     .arg(range.powers->first)
+                     .arg(range.powers->second + 1);
+    if (range.infinite)
+        parts += QStringLiteral("Inf");
+    if (range.nan)
+        parts += QStringLiteral("NaN");
+    const QString name = range.kind == MagnitudeKind::AbsA ? QStringLiteral("|A|")
+        : range.kind == MagnitudeKind::AbsB                ? QStringLiteral("|B|")
+        : range.kind == MagnitudeKind::Ulp                 ? QStringLiteral("ULP")
+                                                           : QStringLiteral("|B−A|");
+    return name + QStringLiteral(" ")
+        + (parts.isEmpty() ? ElementsPage::tr("in no bin") : parts.join(QStringLiteral(", ")));
+}
+
+QString partText(const PlanePart &part)
+{
+    const auto span = [](Index first, Index count) {
+        return count == 1 ? QString::number(first)
+                          : QStringLiteral("%1–%2").arg(first).arg(first + count - 1);
+    };
+    return ElementsPage::tr("rows %1, columns %2 of the map")
+        .arg(span(part.window.row, part.window.rows),
+             span(part.window.column, part.window.columns));
+}
+
+std::optional<Index> indexOf(QString text, const Shape &shape, Index elements)
+{
+    text.remove(u'[').remove(u']').remove(u'(').remove(u')');
+    std::vector<Index> numbers;
+    for (const QString &part : text.split(u',', Qt::SkipEmptyParts)) {
+        bool valid = false;
+        numbers.push_back(part.trimmed().remove(u'_').toULongLong(&valid));
+        if (!valid)
+            return std::nullopt;
+    }
+    if (numbers.empty() || (numbers.size() > 1 && numbers.size() != shape.rank()))
+        return std::nullopt;
+    Index index = numbers.front();
+    for (std::size_t axis = 1; axis < numbers.size(); ++axis) {
+        if (numbers[axis] >= shape.dims[axis])
+            return std::nullopt;
+        index = index * shape.dims[axis] + numbers[axis];
+    }
+    return index < elements ? std::optional<Index>(index) : std::nullopt;
+}
+
+} // namespace
+
+ElementsPage::ElementsPage(ViewContext *context, QWidget *parent)
+    : QWidget(parent),
+      m_context(context)
+{
+    auto *splitter = new QSplitter(Qt::Vertical, this);
+    splitter->setChildrenCollapsible(false);
+    m_upper = new QSplitter(Qt::Horizontal, splitter);
+    m_upper->setChildrenCollapsible(false);
+    m_plot = new HistogramPlot(m_upper);
+    m_plotKind = new QComboBox(m_plot);
+    m_plotKind->setAccessibleName(tr("What the histogram shows"));
+    m_plotKind->addItem(tr("magnitudes"));
+    m_plotKind->addItem(tr("ULP distance"));
+    m_plot->addControl(m_plotKind);
+    auto *lower = new QWidget(splitter);
+    m_elements = new ElementView(context, lower);
+    m_filterText = new StyledText(lower);
+    auto *filterBox = new QHBoxLayout;
+    filterBox->setContentsMargins(10, 0, 10, 2);
+    filterBox->addWidget(m_filterText);
+    auto *lowerLayout = new QVBoxLayout(lower);
+    lowerLayout->setContentsMargins(0, 0, 0, 0);
+    lowerLayout->setSpacing(0);
+    lowerLayout->addWidget(buildBar());
+    lowerLayout->addLayout(filterBox);
+    lowerLayout->addWidget(m_elements, 1);
+    m_upper->addWidget(m_plot);
+    splitter->addWidget(m_upper);
+    splitter->addWidget(lower);
+    splitter->setStretchFactor(0, 2);
+    splitter->setStretchFactor(1, 3);
+    splitter->setSizes({190, 280});
+    auto *layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(splitter);
+
+    connect(m_plotKind, &QComboBox::currentIndexChanged, context,
+            &ViewContext::selectedStatsChanged);
+    connect(m_plot, &HistogramPlot::rangeSelected, this, [this](const MagnitudeRange &range) {
+        ElementFilter filter = m_elements->filter();
+        filter.range = range;
+        m_elements->setFilter(filter);
+    });
+    connect(m_plot, &HistogramPlot::selectionCleared, this, [this] {
+        ElementFilter filter = m_elements->filter();
+        filter.range.reset();
+        m_elements->setFilter(filter);
+    });
+    connect(m_elements, &ElementView::filterChanged, this, &ElementsPage::describeFilter);
+    connect(m_elements, &ElementView::currentChanged, this, &ElementsPage::markCurrent);
+    connect(m_elements, &ElementView::message, this, &ElementsPage::message);
+    connect(m_filterText, &StyledText::linkActivated, this, &ElementsPage::clearFilter);
+    describeFilter();
+}
+
+QComboBox *ElementsPage::addChoice(QWidget *bar, const QString &name)
+{
+    auto *choice = new QComboBox(bar);
+    choice->setAccessibleName(name);
+    choice->setToolTip(name);
+    bar->layout()->addWidget(choice);
+    return choice;
+}
+
+QWidget *ElementsPage::buildBar()
+{
+    auto *bar = new QWidget(this);
+    auto *layout = new QHBoxLayout(bar);
+    layout->setContentsMargins(8, 3, 8, 3);
+    m_order = addChoice(bar, tr("Order of the elements"));
+    m_order->addItem(tr("largest first"), int(ElementOrder::Largest));
+    m_order->addItem(tr("differing only"), int(ElementOrder::Differing));
+    m_order->addItem(tr("by index"), int(ElementOrder::ByIndex));
+    m_goTo = new QLineEdit(bar);
+    m_goTo->setPlaceholderText(tr("go to index…"));
+    m_goTo->setAccessibleName(tr("Go to index"));
+    m_goTo->setToolTip(tr("A flat index, or coordinates like 52, 23; typed or pasted"));
+    m_goTo->setMaximumWidth(fontMetrics().averageCharWidth() * 20);
+    layout->addWidget(m_goTo);
+    auto *first = new QAction(tr("First differing element"), this);
+    const auto button = [&](const QString &text, QAction *action) {
+        auto *result = new QToolButton(bar);
+        action->setIconText(text); // which is what a button shows, now and after changes
+        result->setDefaultAction(action);
+        result->setAutoRaise(true);
+        result->setFocusPolicy(Qt::TabFocus);
+        result->setAccessibleName(action->text());
+        layout->addWidget(result);
+    };
+    button(tr("|◂"), first);
+    button(tr("◂ F7"), m_elements->previousDifferenceAction());
+    button(tr("F7 ▸"), m_elements->nextDifferenceAction());
+    layout->addStretch(1);
+    m_format = addChoice(bar, tr("How numbers are written"));
+    m_format->addItem(tr("all digits"), int(ValueFormat::Digits));
+    m_format->addItem(tr("shortest"), int(ValueFormat::Shortest));
+    m_format->addItem(tr("hex float"), int(ValueFormat::HexFloat));
+    m_format->addItem(tr("hex bits"), int(ValueFormat::Bits));
+    m_bits = addChoice(bar, tr("Whose bits are shown"));
+    m_bits->addItem(tr("bits of B"), int(BitsOf::B));
+    m_bits->addItem(tr("bits of A"), int(BitsOf::A));
+    m_bits->addItem(tr("A xor B"), int(BitsOf::Xor));
+    connect(first, &QAction::triggered, m_elements, &ElementView::goToFirstDifference);
+    connect(m_goTo, &QLineEdit::returnPressed, this, [this] { goTo(m_goTo->text()); });
+    connect(m_format, &QComboBox::currentIndexChanged, this, &ElementsPage::applyFormat);
+    connect(m_bits, &QComboBox::currentIndexChanged, this, &ElementsPage::applyFormat);
+    connect(m_order, &QComboBox::currentIndexChanged, this,
+            [this] { m_elements->setOrder(ElementOrder(m_order->currentData().toInt())); });
+    connect(m_elements, &ElementView::orderChanged, this, [this](ElementOrder order) {
+        m_order->setCurrentIndex(m_order->findData(int(order)));
+    });
+    return bar;
+}
+
+void ElementsPage::setBeside(QWidget *widget)
+{
+    m_beside = widget;
+    widget->hide();
+    m_upper->addWidget(widget);
+    m_upper->setStretchFactor(0, 1);
+    m_upper->setStretchFactor(1, 1);
+}
+
+void ElementsPage::resizeEvent(QResizeEvent *event)
+{
+    constexpr int Characters = 150; // of a page that has room for both
+    QWidget::resizeEvent(event);
+    if (m_beside)
+        m_beside->setVisible(width() > fontMetrics().averageCharWidth() * Characters);
+}
+
+void ElementsPage::applyFormat()
+{
+    m_elements->setFormat(ValueFormat(m_format->currentData().toInt()),
+                          BitsOf(m_bits->currentData().toInt()));
+}
+
+void ElementsPage::showStats(const TensorRow *row, const DiffStats *stats)
+{
+    const QString name = row ? displayText(row->name) : QString();
+    if (name != m_shownName)
+        m_goTo->clear();
+    m_shownName = name;
+    m_elementCount = row ? row->elements : 0;
+    m_shape =
+        row ? elementShape(row->a ? row->shapeA : row->shapeB, row->elements) : forkpoint::Shape();
+    m_plotKind->setEnabled(row && row->dtypeA.isFloating());
+    if (!stats) {
+        m_plot->setSeries({}, {});
+        m_plot->setEmptyText(row && row->a && row->b && row->reason.empty()
+                                 ? tr("Not measured yet")
+                                 : tr("Nothing to measure: there is no pair of elements"));
+        return;
+    }
+    const Theme theme = Theme::of(palette());
+    m_plot->setEmptyText(tr("No pair with two finite sides"));
+    if (m_plotKind->currentIndex() == 1 && m_plotKind->isEnabled()) {
+        m_plot->setSeries({{tr("ULP"), theme.difference, stats->ulp, MagnitudeKind::Ulp}},
+                          tr("elements per distance in ULP, powers of two"));
+        return;
+    }
+    std::vector<HistogramPlot::Series> series;
+    if (stats->magnitudes) {
+        series.push_back(
+            {tr("|A|"), theme.a, stats->absA, MagnitudeKind::AbsA, stats->infA, stats->nanA});
+        series.push_back(
+            {tr("|B|"), theme.b, stats->absB, MagnitudeKind::AbsB, stats->infB, stats->nanB});
+    }
+    series.push_back(
+        {tr("|B−A|"), theme.difference, stats->absDifference, MagnitudeKind::AbsDifference});
+    m_plot->setSeries(std::move(series),
+                      stats->magnitudes ? tr("per power of two; drag to filter")
+                                        : tr("per power of two; A and B are being counted"));
+    markCurrent();
+}
+
+void ElementsPage::setPart(const std::optional<PlanePart> &part)
+{
+    ElementFilter filter = m_elements->filter();
+    filter.part = part;
+    m_elements->setFilter(filter);
+}
+
+void ElementsPage::describeFilter()
+{
+    const ElementFilter &filter = m_elements->filter();
+    m_filterText->setVisible(!filter.isEmpty());
+    if (filter.isEmpty())
+        return;
+    const Theme theme = Theme::of(palette());
+    QStringList parts;
+    if (filter.range)
+        parts += rangeText(*filter.range);
+    if (filter.part)
+        parts += partText(*filter.part);
+    m_filterText->setSegments({{tr("Only "), theme.muted},
+                               {parts.join(tr(" and ")), theme.text, true},
+                               {QStringLiteral("  "), theme.muted},
+                               {tr("show all"), theme.a, false, false, QStringLiteral("all")}});
+}
+
+void ElementsPage::clearFilter()
+{
+    m_elements->setFilter({});
+    m_plot->clearSelection();
+    Q_EMIT partCleared();
+}
+
+void ElementsPage::markCurrent()
+{
+    std::optional<double> magnitude;
+    if (const auto difference = m_elements->currentDifference())
+        magnitude = std::fabs(*difference);
+    m_plot->setMarked(m_plotKind->currentIndex() == 0 ? magnitude : std::nullopt);
+}
+
+void ElementsPage::goTo(const QString &text)
+{
+    const std::optional<Index> index = indexOf(text, m_shape, m_elementCount);
+    if (!index) {
+        Q_EMIT message(tr("No such element: %1").arg(displayText(text)));
+        return;
+    }
+    m_elements->goToIndex(*index);
+    m_elements->setFocus();
+}
+
+} // namespace forkpoint

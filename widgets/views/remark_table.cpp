@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/remark_table.h"
+
+#include "widgets/views/view_setup.h"
+
+#include <QLabel>
+#include <QTreeView>
+
+namespace forkpoint {
+
+RemarkTable::RemarkTable(const QString &accessibleName, const QStringList &columns,
+                         const std::vector<int> &characters, QWidget *parent)
+    : QStackedWidget(parent),
+      m_model(new RemarkListModel(columns, this)),
+      m_view(makeTable(m_model, accessibleName, this)),
+      m_empty(new QLabel(this))
+{
+    setColumnWidths(m_view, characters);
+    m_empty->setTextFormat(Qt::PlainText);
+    m_empty->setAlignment(Qt::AlignCenter);
+    m_empty->setWordWrap(true);
+    m_empty->setForegroundRole(QPalette::PlaceholderText);
+    addWidget(m_view);
+    addWidget(m_empty);
+    addCopyRows(m_view);
+    m_view->setContextMenuPolicy(Qt::ActionsContextMenu);
+    connect(m_view, &QTreeView::activated, this, [this](const QModelIndex &index) {
+        const QStringList &names = m_model->at(index.row()).names;
+        if (!names.isEmpty())
+            Q_EMIT itemRequested(names.first());
+    });
+    setRows({});
+}
+
+void RemarkTable::setRows(std::vector<Remark> rows)
+{
+    m_model->setRows(std::move(rows));
+    setCurrentWidget(m_model->rowCount() > 0 ? static_cast<QWidget *>(m_view) : m_empty);
+}
+
+void RemarkTable::setEmptyText(const QString &text)
+{
+    m_empty->setText(text);
+}
+
+} // namespace forkpoint

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/row_menu.h"
+
+#include "widgets/roles.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QMenu>
+#include <QTreeView>
+
+namespace forkpoint {
+
+namespace {
+
+QString tr(const char *text)
+{
+    return QCoreApplication::translate("RowMenu", text);
+}
+
+void addCopy(QMenu *menu, const QString &title, const QString &text)
+{
+    QObject::connect(menu->addAction(title), &QAction::triggered, menu,
+                     [text] { QGuiApplication::clipboard()->setText(text); });
+}
+
+void addNotes(QMenu *menu, PairNotes &notes, const std::string &name)
+{
+    const auto add = [&](const QString &title, bool checked, auto set) {
+        QAction *action = menu->addAction(title);
+        action->setCheckable(true);
+        action->setChecked(checked);
+        QObject::connect(action, &QAction::toggled, &notes, set);
+    };
+    add(tr("Pinned ★"), notes.isPinned(name),
+        [&notes, name](bool on) { notes.setPinned(name, on); });
+    add(tr("Difference is expected ✓"), notes.isExpected(name),
+        [&notes, name](bool on) { notes.setExpected(name, on); });
+}
+
+} // namespace
+
+void showRowMenu(QTreeView *view, ViewContext *context, const QPoint &position,
+                 const std::string &name, bool isTensor)
+{
+    auto *menu = new QMenu(view);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    const QModelIndex current = view->currentIndex();
+    if (current.isValid()) {
+        addCopy(menu, tr("Copy name"), current.data(NameRole).toString());
+        addCopy(menu, tr("Copy cell"), current.data(Qt::DisplayRole).toString());
+        menu->addActions(view->actions());
+        menu->addSeparator();
+    }
+    if (!name.empty()) {
+        addNotes(menu, context->notes(), name);
+        menu->addSeparator();
+    }
+    addCopy(menu, tr("Copy forkpoint-cli compare command"), context->commandLine());
+    if (isTensor && !name.empty())
+        addCopy(menu, tr("Copy forkpoint-cli elements command"),
+                context->elementsCommand(name, ElementOrder::Largest));
+    menu->popup(view->viewport()->mapToGlobal(position));
+}
+
+} // namespace forkpoint
