@@ -93,6 +93,21 @@ QPalette darkPalette()
                      QColor(0x2c, 0x42, 0x66), QColor(0x7c, 0xc4, 0xf0));
 }
 
+QPalette quietSelection(const QPalette &palette)
+{
+    constexpr int AccentPercent = 22;
+    const QColor base = palette.color(QPalette::Base), accent = palette.color(QPalette::Highlight);
+    const auto mixed = [&](int ofBase, int ofAccent) {
+        return (ofBase * (100 - AccentPercent) + ofAccent * AccentPercent) / 100;
+    };
+    QPalette quiet;
+    quiet.setColor(QPalette::Highlight,
+                   QColor(mixed(base.red(), accent.red()), mixed(base.green(), accent.green()),
+                          mixed(base.blue(), accent.blue())));
+    quiet.setColor(QPalette::HighlightedText, palette.color(QPalette::Text));
+    return quiet;
+}
+
 QFont monospaced(const QFont &base)
 {
     QFont font = QFontDatabase::systemFont(QFontDatabase::FixedFont);

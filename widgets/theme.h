@@ -36,6 +36,10 @@ enum class ThemeChoice { System, Light, Dark };
 QPalette lightPalette();
 QPalette darkPalette();
 
+/// The roles that make a selection of `palette` quiet enough for coloured text to be read on it: a
+/// desktop's own accent hides the colours of A, B and difference. Nothing else is set.
+QPalette quietSelection(const QPalette &palette);
+
 /// The fixed-pitch face of numbers, as large as `base`.
 QFont monospaced(const QFont &base);
 /// Height of a table row: 21 px at 9 pt and 96 dpi, growing with the font.

@@ -42,6 +42,16 @@ std::optional<int> answerInTerminal(const Arguments &arguments)
     return std::nullopt;
 }
 
+/// Qt would end with an abort where there is none.
+bool hasDisplay()
+{
+    for (const char *name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"}) {
+        if (!qEnvironmentVariableIsEmpty(name))
+            return true;
+    }
+    return false;
+}
+
 void openPaths(ViewContext &context, const QStringList &paths)
 {
     if (paths.size() == 2)
@@ -58,6 +68,11 @@ int main(int argc, char **argv)
     if (const std::optional<int> status = answerInTerminal(arguments))
         return *status;
 
+    if (!hasDisplay()) {
+        std::fputs("forkpoint: there is no display; forkpoint-cli does the same in a terminal\n",
+                   stderr);
+        return 2;
+    }
     QApplication application(argc, argv);
     QApplication::setOrganizationName(QStringLiteral("Forkpoint"));
     QApplication::setApplicationName(QStringLiteral("Forkpoint"));

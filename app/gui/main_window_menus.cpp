@@ -211,6 +211,7 @@ void MainWindow::applyTheme(ThemeChoice theme)
             if (QApplication::style()->name() != systemStyle)
                 QApplication::setStyle(systemStyle);
             QApplication::setPalette(QPalette());
+            QApplication::setPalette(quietSelection(QApplication::palette()));
             return;
         }
         theme = dark ? ThemeChoice::Dark : ThemeChoice::Light; // the portal knows better

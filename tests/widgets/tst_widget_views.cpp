@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "support/fake_view_context.h"
 #include "widgets/plot/histogram_plot.h"
+#include "widgets/theme.h"
 #include "widgets/views/element_view.h"
 #include "widgets/views/job_status.h"
 #include "widgets/views/remark_dock.h"
@@ -27,6 +28,8 @@
 #include <QSignalSpy>
 #include <QToolButton>
 #include <QTreeView>
+
+#include <cmath>
 
 using namespace forkpoint;
 
@@ -75,6 +78,8 @@ private Q_SLOTS:
     void stripNeverHidesADifference();
     void stripSaysThePrecisionOfTheMetric();
     void listFiltersSelectsAndSwitches();
+    void bannerNamesTheSideThatFailed();
+    void selectionIsQuietOnAnyDesktop();
     void listSaysWhyItIsEmpty();
     void detailSummarisesAndPlots();
     void elementsScrollTenBillionRows();
@@ -276,6 +281,50 @@ void TestWidgetViews::listFiltersSelectsAndSwitches()
     QVERIFY(!list.showItem(QStringLiteral("no such name")));
     list.showRecipe();
     QVERIFY(counts->text().startsWith(QStringLiteral("step 12 · 1 of 5 differ · 1 shown")));
+}
+
+void TestWidgetViews::bannerNamesTheSideThatFailed()
+{
+    FakeViewContext context;
+    VerdictBanner banner(&context);
+    SideState failed, open;
+    failed.phase = SideState::Phase::Failed;
+    failed.path = failed.error = QStringLiteral("nosuch: cannot be opened");
+    open.phase = SideState::Phase::Open;
+    context.setSide(Side::B, open);
+    context.setSide(Side::A, failed);
+    QVERIFY(banner.plainText().contains(QStringLiteral("A could not be opened: nosuch: cannot")));
+    QVERIFY(!banner.plainText().contains(QStringLiteral("Opening")));
+    failed.error = QStringLiteral("empty: holds no checkpoint");
+    context.setSide(Side::B, failed); // both: neither hides the other
+    QVERIFY(banner.plainText().contains(QStringLiteral("A could not be opened: nosuch")));
+    QVERIFY(banner.plainText().contains(QStringLiteral("B could not be opened: empty")));
+}
+
+void TestWidgetViews::selectionIsQuietOnAnyDesktop()
+{
+    // WCAG's contrast of the colours that tables paint on a selected row, on saturated accents.
+    const auto luminance = [](const QColor &color) {
+        const auto linear = [](double part) {
+            return part <= 0.03928 ? part / 12.92 : std::pow((part + 0.055) / 1.055, 2.4);
+        };
+        return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF())
+            + 0.0722 * linear(color.blueF());
+    };
+    const auto contrast = [&](const QColor &a, const QColor &b) {
+        const double x = luminance(a), y = luminance(b);
+        return (std::max(x, y) + 0.05) / (std::min(x, y) + 0.05);
+    };
+    for (QPalette palette : {lightPalette(), darkPalette()}) {
+        for (const QColor &accent : {QColor(0x30, 0x8c, 0xc6), QColor(0xe9, 0x54, 0x20),
+                                     QColor(0x2a, 0x82, 0xda), QColor(0x00, 0x00, 0x80)}) {
+            palette.setColor(QPalette::Highlight, accent);
+            const Theme theme = Theme::of(palette);
+            const QColor selected = quietSelection(palette).color(QPalette::Highlight);
+            for (const QColor &text : {theme.text, theme.a, theme.b, theme.difference})
+                QVERIFY2(contrast(text, selected) >= 2.3, qPrintable(text.name() + accent.name()));
+        }
+    }
 }
 
 void TestWidgetViews::listSaysWhyItIsEmpty()

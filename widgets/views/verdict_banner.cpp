@@ -221,6 +221,25 @@ Segments classRow(const CheckpointComparison &comparison, const Theme &theme)
     return segments;
 }
 
+/// Which sides could not be opened and why; empty if none failed.
+Segments failedSides(const ViewContext &context, const Theme &theme)
+{
+    Segments segments;
+    for (const Side side : {Side::A, Side::B}) {
+        const SideState &state = context.side(side);
+        if (state.phase != SideState::Phase::Failed)
+            continue;
+        segments.push_back(
+            {segments.empty() ? VerdictBanner::tr("✖ Not compared: ") : QStringLiteral("\n"),
+             theme.unknown, true});
+        segments.push_back({VerdictBanner::tr("%1 could not be opened: %2")
+                                .arg(QChar(side == Side::A ? u'A' : u'B'))
+                                .arg(state.error),
+                            theme.text, true});
+    }
+    return segments;
+}
+
 } // namespace
 
 VerdictBanner::VerdictBanner(ViewContext *context, QWidget *parent)
@@ -284,7 +303,10 @@ void VerdictBanner::refresh()
     if (!comparison) {
         const bool both = m_context->side(Side::A).phase != SideState::Phase::Empty
             && m_context->side(Side::B).phase != SideState::Phase::Empty;
-        if (job.phase == JobState::Phase::Failed)
+        segments = failedSides(*m_context, theme);
+        if (!segments.empty())
+            m_stripe = theme.unknown;
+        else if (job.phase == JobState::Phase::Failed)
             segments.push_back(
                 {tr("? Not compared. ") + sentence(job.error.toStdString()), theme.unknown, true});
         else if (job.phase == JobState::Phase::Cancelled)
