@@ -22,8 +22,6 @@ picture() {
 
 mkdir -p "$images"
 picture main-window --theme light --select model.layers.0.qkv.bias A C
-picture main-window-dark --theme dark --select model.layers.0.qkv.bias A C
-picture resumed-run --theme light --step 8 A D
 picture where --theme light --step 12 --select model.layers.0.fc1.weight --show where A C
 
 total="$(cat "$images"/*.png | wc -c)"
