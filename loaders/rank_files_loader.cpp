@@ -135,6 +135,7 @@ private:
         for (auto &[rank, part] : m_parts) {
             std::erase_if(part.values,
                           [this](const ValueRef &value) { return isOfWhole(value.path); });
+            part.index(); // the others have moved up
         }
     }
 
@@ -190,8 +191,7 @@ private:
 
     void addValues()
     {
-        for (auto &[rank, part] : m_parts) {
-            part.index();
+        for (const auto &[rank, part] : m_parts) {
             for (const ValueRef &value : part.values) {
                 if (!isEverywhere(value)) {
                     ValueRef own = value;

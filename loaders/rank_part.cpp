@@ -20,6 +20,8 @@ const Value *RankPart::value(const KeyPath &path) const
 
 void RankPart::index()
 {
+    m_tensors.clear();
+    m_values.clear();
     for (std::size_t i = 0; i < tensors.size(); ++i)
         m_tensors.emplace(tensors[i].path, i);
     for (std::size_t i = 0; i < values.size(); ++i)
