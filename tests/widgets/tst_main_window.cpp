@@ -265,16 +265,26 @@ void TestMainWindow::everyJobEndsOnce()
 
 void TestMainWindow::cancels()
 {
-    Viewer viewer;
-    // On a busy machine the search for a device is a job that ends on its own after the cancel.
-    QTRY_VERIFY_WITH_TIMEOUT(!viewer.context.device().isEmpty(), Patience);
-    viewer.context.openPair(SampleA, SampleC);
-    viewer.context.cancelJob();
-    QTRY_COMPARE_WITH_TIMEOUT(viewer.context.job().phase, JobState::Phase::Cancelled, Patience);
-    QTest::qWait(300);
-    QVERIFY(!viewer.context.comparison() || !viewer.context.comparison()->finished);
-    viewer.context.openPair(SampleA, SampleC); // and nothing is left in the way
-    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
+    // The bundled runs are small: on a busy machine they may be compared before the cancel comes.
+    // That one comes in time, once in many, is what is asked.
+    constexpr int Attempts = 30;
+    for (int attempt = 0; attempt < Attempts; ++attempt) {
+        Viewer viewer;
+        QTRY_VERIFY_WITH_TIMEOUT(!viewer.context.device().isEmpty(), Patience);
+        viewer.context.openPair(SampleA, SampleC);
+        viewer.context.cancelJob();
+        QTRY_VERIFY_WITH_TIMEOUT(viewer.context.job().phase == JobState::Phase::Cancelled
+                                     || viewer.finished(),
+                                 Patience);
+        if (viewer.finished())
+            continue;
+        QTest::qWait(300);
+        QVERIFY(!viewer.context.comparison() || !viewer.context.comparison()->finished);
+        viewer.context.openPair(SampleA, SampleC); // and nothing is left in the way
+        QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
+        return;
+    }
+    QFAIL("no cancel came in time");
 }
 
 void TestMainWindow::copiesTheWholeCommand()
@@ -326,6 +336,7 @@ void TestMainWindow::goesBackAndForward()
     QTest::qWait(50);
     back->trigger();
     QTRY_VERIFY_WITH_TIMEOUT(at(12, "model.norm.bias"), Patience);
+    QTest::qWait(50);
     back->trigger();
     QTRY_VERIFY_WITH_TIMEOUT(at(4, "model.norm.bias"), Patience);
     QVERIFY(forward->isEnabled());
