@@ -277,11 +277,14 @@ private:
     /// Whether an entry outside the series holds tensors: it is not compared then.
     bool holdsTensors(const std::string &name) const
     {
+        const auto &entries = m_listing.entries; // sorted by name
         const auto entry =
-            std::find_if(m_listing.entries.begin(), m_listing.entries.end(),
-                         [&](const DirectoryEntry &each) { return each.name == name; });
+            std::lower_bound(entries.begin(), entries.end(), name,
+                             [](const DirectoryEntry &each, const std::string &wanted) {
+                                 return each.name < wanted;
+                             });
         const bool isDirectory =
-            entry != m_listing.entries.end() && entry->kind == EntryKind::Directory;
+            entry != entries.end() && entry->name == name && entry->kind == EntryKind::Directory;
         return !lookAt({0, name, isDirectory, true}).format.empty();
     }
 

@@ -2,6 +2,7 @@
 #include "app/core/elements_document.h"
 
 #include "app/core/elements_search.h"
+#include "model/element_plane.h"
 #include "model/format.h"
 #include "model/json_writer.h"
 #include "model/printable.h"
@@ -78,15 +79,6 @@ std::string stepsText(const FoundElements &found)
         + std::to_string(*found.stepB) + " of B";
 }
 
-/// Indices count decoded elements; the last dimension of a packed type is that much longer.
-Shape elementShape(const TensorRef &tensor)
-{
-    Shape shape = tensor.shape;
-    if (!shape.dims.empty())
-        shape.dims.back() *= tensor.dtype.packing;
-    return shape;
-}
-
 } // namespace
 
 Result<TensorPairRef> findPair(std::shared_ptr<const TensorSource> a,
@@ -113,7 +105,7 @@ std::string elementsJson(const FoundElements &found)
 {
     const ElementPage &page = *found.page;
     const TensorRef &tensor = found.pair->tensorA();
-    const Shape shape = elementShape(tensor);
+    const Shape shape = elementShape(tensor.shape, tensor.elements);
     JsonWriter json;
     json.beginObject();
     json.key("schema").text("forkpoint.elements/1");
@@ -151,7 +143,7 @@ std::string elementsText(const FoundElements &found)
 {
     const ElementPage &page = *found.page;
     const TensorRef &tensor = found.pair->tensorA();
-    const Shape shape = elementShape(tensor);
+    const Shape shape = elementShape(tensor.shape, tensor.elements);
     const bool narrow = tensor.dtype.kind == ElementKind::Float && tensor.dtype.bits <= 32;
     std::string text = printable(tensor.name) + " " + printable(tensor.dtype.name) + " "
         + tensor.shape.toString() + stepsText(found) + ": " + grouped(page.differentElements)
