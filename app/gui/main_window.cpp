@@ -191,20 +191,39 @@ void MainWindow::raise(QDockWidget *dock)
     dock->raise();
 }
 
-void MainWindow::rememberPlace()
+std::optional<Place> MainWindow::currentPlace() const
 {
     const auto comparison = m_context.stepComparison();
     const auto row = m_context.selectedTensor();
-    if (comparison && row && *row < comparison->tensors.size())
-        m_places.visit({m_context.selectedStep(), comparison->tensors[*row].name});
+    if (!comparison || !row || *row >= comparison->tensors.size())
+        return std::nullopt;
+    return Place{m_context.selectedStep(), comparison->tensors[*row].name};
+}
+
+void MainWindow::rememberPlace()
+{
+    const std::optional<Place> place = currentPlace();
+    // Another step is still being read: where one was is not where one went.
+    if (place && place == m_leaving)
+        return;
+    m_leaving.reset();
+    if (place)
+        m_places.visit(*place);
     else if (!m_context.comparison())
         m_places.clear();
+    refreshPlaces();
+}
+
+void MainWindow::refreshPlaces()
+{
     m_back->setEnabled(m_places.canGoBack());
     m_forward->setEnabled(m_places.canGoForward());
 }
 
 void MainWindow::go(const Place &place)
 {
+    m_leaving = currentPlace();
+    refreshPlaces();
     m_context.selectPlace(place.step, place.tensor);
 }
 

@@ -69,7 +69,9 @@ private:
     void copyCommand();
     void setFontPoints(int points);
     void raise(QDockWidget *dock);
+    std::optional<Place> currentPlace() const;
     void rememberPlace();
+    void refreshPlaces();
     void go(const Place &place);
     void showPage();
     void refreshActions();
@@ -98,6 +100,7 @@ private:
     QAction *m_copyCommand = nullptr, *m_reload = nullptr, *m_searchNonFinite = nullptr;
     QAction *m_back = nullptr, *m_forward = nullptr;
     QTimer *m_arrival = nullptr;
+    std::optional<Place> m_leaving; ///< until back or forward has arrived
     Places m_places;
 };
 

@@ -308,15 +308,11 @@ void TestMainWindow::copiesTheWholeCommand()
     QCOMPARE(viewer.context.commandLine(), expected);
 }
 
-namespace {
-
-/// One walk; false where a place was told while another was on its way, which a person outwaits.
-bool walksBackAndForward()
+void TestMainWindow::goesBackAndForward()
 {
     Viewer viewer;
     viewer.context.openPair(SampleA, SampleC);
-    if (!QTest::qWaitFor([&] { return viewer.finished(); }, 3000))
-        return false;
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
     const auto at = [&](Step step, const std::string &name) {
         const auto comparison = viewer.context.stepComparison();
         const auto row = viewer.context.selectedTensor();
@@ -330,43 +326,24 @@ bool walksBackAndForward()
         return nullptr;
     };
     QAction *back = action(QStringLiteral("&Back")), *forward = action(QStringLiteral("&Forward"));
-    if (!back || !forward)
-        return false;
+    QVERIFY(back && forward);
+    QTest::qWait(50);
     viewer.context.selectTensor(*viewer.rowOf("model.norm.bias"));
-    if (!QTest::qWaitFor([&] { return back->isEnabled(); }, 3000))
-        return false;
-    viewer.context.selectStep(12);
-    if (!QTest::qWaitFor([&] { return at(12, "model.norm.bias"); }, 3000))
-        return false;
     QTest::qWait(50); // a place is where one stays for a moment
+    QVERIFY(back->isEnabled());
+    viewer.context.selectStep(12);
+    QTRY_VERIFY_WITH_TIMEOUT(at(12, "model.norm.bias"), Patience);
+    QTest::qWait(50);
     viewer.context.selectTensor(*viewer.rowOf("model.layers.0.qkv.bias"));
-    if (!QTest::qWaitFor([&] { return at(12, "model.layers.0.qkv.bias"); }, 3000))
-        return false;
+    QTRY_VERIFY_WITH_TIMEOUT(at(12, "model.layers.0.qkv.bias"), Patience);
     QTest::qWait(50);
     back->trigger();
-    if (!QTest::qWaitFor([&] { return at(12, "model.norm.bias"); }, 3000))
-        return false;
-    QTest::qWait(50);
+    QTRY_VERIFY_WITH_TIMEOUT(at(12, "model.norm.bias"), Patience);
     back->trigger();
-    if (!QTest::qWaitFor([&] { return at(4, "model.norm.bias"); }, 3000))
-        return false;
-    if (!forward->isEnabled())
-        return false;
+    QTRY_VERIFY_WITH_TIMEOUT(at(4, "model.norm.bias"), Patience);
+    QVERIFY(forward->isEnabled());
     forward->trigger();
-    if (!QTest::qWaitFor([&] { return at(12, "model.norm.bias"); }, 3000))
-        return false;
-    return true;
-}
-
-} // namespace
-
-void TestMainWindow::goesBackAndForward()
-{
-    constexpr int Attempts = 10;
-    bool walked = false;
-    for (int attempt = 0; attempt < Attempts && !walked; ++attempt)
-        walked = walksBackAndForward();
-    QVERIFY(walked);
+    QTRY_VERIFY_WITH_TIMEOUT(at(12, "model.norm.bias"), Patience);
 }
 
 void TestMainWindow::showsEveryPart()
