@@ -2,6 +2,7 @@
 #include "app/core/job_watch.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace forkpoint {
 
@@ -42,19 +43,34 @@ void JobWatch::start(JobId id, const std::string &title)
     m_announce(m_shown);
 }
 
+bool JobWatch::showsMinor() const
+{
+    const auto shown = m_kinds.find(m_shownId);
+    return shown != m_kinds.end() && shown->second == Kind::Minor;
+}
+
 void JobWatch::ended(JobId id, const std::string &title, Kind kind, JobEnd end, const Error *error)
 {
+    const bool minorShown = showsMinor();
     m_kinds.erase(id);
     const bool running = m_shown.phase == JobSnapshot::Phase::Running;
     const bool shown = running && m_shownId == id;
+    const End ending{id, title, phaseOf(end), error ? std::optional(*error) : std::nullopt};
+    if (!shown && running && kind == Kind::Major && end == JobEnd::Cancelled && minorShown)
+        m_untold.push_back(ending);
     if (!shown && (kind == Kind::Minor || (running && end == JobEnd::Cancelled)))
         return;
-    if (!shown)
-        start(id, title);
-    m_shown.phase = phaseOf(end);
-    m_shown.error.reset();
-    if (error)
-        m_shown.error = *error;
+    tell(ending);
+    for (const End &untold : std::exchange(m_untold, {}))
+        tell(untold);
+}
+
+void JobWatch::tell(const End &end)
+{
+    if (m_shown.phase != JobSnapshot::Phase::Running || m_shownId != end.id)
+        start(end.id, end.title);
+    m_shown.phase = end.phase;
+    m_shown.error = end.error;
     m_announce(m_shown);
 }
 
