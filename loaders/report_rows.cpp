@@ -213,6 +213,23 @@ void numberSide(Rows &rows, Name name, Position position)
         position(rows[order[i].second]) = i;
 }
 
+/// What a row says of one side; `suffix` is "_a" or "_b". The bytes are of both sides together.
+void readSide(const JsonFields &fields, const std::string &suffix, TensorRow &row,
+              std::optional<TensorIndex> &index, std::string &name, DType &dtype, Shape &shape,
+              bool &layoutKnown)
+{
+    if (!fields.has("name" + suffix))
+        return;
+    index = 0;
+    name = fields.text("name" + suffix);
+    layoutKnown = fields.has("dtype" + suffix);
+    if (!layoutKnown)
+        return;
+    dtype = dtypeOf(fields, "dtype" + suffix);
+    shape = shapeOf(fields, "shape" + suffix);
+    row.bytes += bytesOf(dtype, shape);
+}
+
 } // namespace
 
 TensorRow tensorRowOf(const JsonFields &fields, bool &histograms)
@@ -229,26 +246,8 @@ TensorRow tensorRowOf(const JsonFields &fields, bool &histograms)
                                       PairedBy::Content, PairedBy::OnlyOne});
     row.ambiguous = fields.flagIf("ambiguous").value_or(false);
     row.notComparable = fields.flagIf("not_comparable").value_or(false);
-    if (fields.has("name_a")) {
-        row.a = 0;
-        row.nameA = fields.text("name_a");
-        row.layoutKnownA = fields.has("dtype_a");
-        if (row.layoutKnownA) {
-            row.dtypeA = dtypeOf(fields, "dtype_a");
-            row.shapeA = shapeOf(fields, "shape_a");
-            row.bytes += bytesOf(row.dtypeA, row.shapeA);
-        }
-    }
-    if (fields.has("name_b")) {
-        row.b = 0;
-        row.nameB = fields.text("name_b");
-        row.layoutKnownB = fields.has("dtype_b");
-        if (row.layoutKnownB) {
-            row.dtypeB = dtypeOf(fields, "dtype_b");
-            row.shapeB = shapeOf(fields, "shape_b");
-            row.bytes += bytesOf(row.dtypeB, row.shapeB);
-        }
-    }
+    readSide(fields, "_a", row, row.a, row.nameA, row.dtypeA, row.shapeA, row.layoutKnownA);
+    readSide(fields, "_b", row, row.b, row.nameB, row.dtypeB, row.shapeB, row.layoutKnownB);
     const bool onA = row.status != ItemStatus::OnlyInB, onB = row.status != ItemStatus::OnlyInA;
     if (row.status != ItemStatus::NotCompared
         && (row.a.has_value() != onA || row.b.has_value() != onB))

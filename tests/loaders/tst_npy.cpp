@@ -60,14 +60,7 @@ private slots:
             QVERIFY(tensor.dtype.kind == ElementKind::Opaque);
     }
 
-    void bentFiles_data()
-    {
-        QTest::addColumn<QString>("outcomes");
-        for (const QStringList &row : readTable(Folder + "expected.txt")) {
-            if (row[1] == "must")
-                QTest::newRow(qPrintable(row[0])) << row[2];
-        }
-    }
+    void bentFiles_data() { addBentFiles(Folder); }
 
     void bentFiles()
     {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Archives of numpy 2.4.6 against what was in memory when they were written, and bent ones.
 #include "loaders/npz_loader.h"
+#include "tests/support/deflated.h"
 #include "tests/support/loaded_file.h"
 
 #include <QTest>
 #include <QtEndian>
-
-#include <zlib.h>
 
 using namespace forkpoint;
 using namespace forkpoint::test;
@@ -49,22 +48,6 @@ QByteArray deflatedArchive(const QByteArray &name, const QByteArray &stream, qui
     append(file, directory, 4);
     append(file, 0, 2);
     return file;
-}
-
-QByteArray deflatedZeros(const QByteArray &head, qsizetype zeros)
-{
-    const QByteArray data = head + QByteArray(zeros, '\0');
-    z_stream z = {};
-    deflateInit2(&z, 9, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
-    QByteArray out(qsizetype(deflateBound(&z, uLong(data.size()))), '\0');
-    z.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(data.constData()));
-    z.avail_in = uInt(data.size());
-    z.next_out = reinterpret_cast<Bytef *>(out.data());
-    z.avail_out = uInt(out.size());
-    deflate(&z, Z_FINISH);
-    out.truncate(qsizetype(z.total_out));
-    deflateEnd(&z);
-    return out;
 }
 
 const QByteArray ArrayHead = [] {
@@ -132,14 +115,7 @@ private slots:
         QCOMPARE(tensors > 0, file != "empty.npz");
     }
 
-    void bentFiles_data()
-    {
-        QTest::addColumn<QString>("outcomes");
-        for (const QStringList &row : readTable(Folder + "expected.txt")) {
-            if (row[1] == "must")
-                QTest::newRow(qPrintable(row[0])) << row[2];
-        }
-    }
+    void bentFiles_data() { addBentFiles(Folder); }
 
     void bentFiles()
     {
@@ -174,7 +150,7 @@ private slots:
     void listingDoesNotDecodeTheData()
     {
         const qsizetype zeros = 50'000'000;
-        const QByteArray stream = deflatedZeros(ArrayHead, zeros);
+        const QByteArray stream = deflated(ArrayHead + QByteArray(zeros, '\0'), 9);
         const auto source = std::make_shared<CountingSource>(
             deflatedArchive("zeros.npy", stream, quint32(ArrayHead.size() + zeros)));
         const Loaded loaded = load(npzLoader(), source);
@@ -191,7 +167,7 @@ private slots:
 
     void announcedSizesThatCannotBeAreRefused()
     {
-        const QByteArray stream = deflatedZeros(ArrayHead, 1000);
+        const QByteArray stream = deflated(ArrayHead + QByteArray(1000, '\0'), 9);
         const Loaded bomb =
             load(npzLoader(), memory(deflatedArchive("bomb.npy", stream, 0xfffffff0u)));
         QVERIFY(bomb.status.ok());

@@ -68,14 +68,7 @@ private slots:
         QCOMPARE(loaded.catalog().tensors.size(), tensors);
     }
 
-    void bentFiles_data()
-    {
-        QTest::addColumn<QString>("outcomes");
-        for (const QStringList &row : readTable(Folder + "expected.txt")) {
-            if (row[1] == "must")
-                QTest::newRow(qPrintable(row[0])) << row[2];
-        }
-    }
+    void bentFiles_data() { addBentFiles(Folder); }
 
     void bentFiles()
     {

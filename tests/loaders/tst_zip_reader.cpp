@@ -2,6 +2,7 @@
 // Archives of Python's zipfile (tests/data/zip/make_zip.py) and bent ones.
 #include "loaders/inflate_source.h"
 #include "loaders/zip_reader.h"
+#include "tests/support/deflated.h"
 #include "tests/support/loaded_file.h"
 
 #include <QRandomGenerator>
@@ -11,7 +12,6 @@
 #include <thread>
 
 #include <unistd.h>
-#include <zlib.h>
 
 using namespace forkpoint;
 using namespace forkpoint::test;
@@ -19,21 +19,6 @@ using namespace forkpoint::test;
 namespace {
 
 const QString Folder = QStringLiteral(FORKPOINT_TEST_DATA "/zip/");
-
-QByteArray deflated(const QByteArray &data)
-{
-    z_stream z = {};
-    deflateInit2(&z, 6, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
-    QByteArray out(qsizetype(deflateBound(&z, uLong(data.size()))), '\0');
-    z.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(data.constData()));
-    z.avail_in = uInt(data.size());
-    z.next_out = reinterpret_cast<Bytef *>(out.data());
-    z.avail_out = uInt(out.size());
-    deflate(&z, Z_FINISH);
-    out.truncate(qsizetype(z.total_out));
-    deflateEnd(&z);
-    return out;
-}
 
 /// Compressible, but never the same twice, so that a wrong place shows.
 QByteArray longText(qsizetype bytes)

@@ -13,6 +13,7 @@
 #include <QList>
 #include <QString>
 #include <QStringList>
+#include <QTest>
 
 namespace forkpoint::test {
 
@@ -106,6 +107,17 @@ inline QList<QStringList> readTable(const QString &path)
     for (const QString &line : lines)
         rows.append(line.split('\t'));
     return rows;
+}
+
+/// The rows of a `_data` function: each bent file of `folder` by name, with what may come of opening
+/// it, separated by "|" (see outcomeOf).
+inline void addBentFiles(const QString &folder)
+{
+    QTest::addColumn<QString>("outcomes");
+    for (const QStringList &row : readTable(folder + "expected.txt")) {
+        if (row[1] == "must")
+            QTest::newRow(qPrintable(row[0])) << row[2];
+    }
 }
 
 inline QByteArray fromJsonText(const QString &text)

@@ -40,7 +40,7 @@ HistogramPlot::HistogramPlot(QWidget *parent)
     : QWidget(parent),
       m_plot(new QCustomPlot(this)),
       m_legend(new QLabel(this)),
-      m_empty(new QLabel(m_plot))
+      m_empty(framePlot(m_plot, QStringLiteral("gb"), 2))
 {
     setAccessibleName(tr("Histogram"));
     auto *layout = new QVBoxLayout(this);
@@ -50,18 +50,6 @@ HistogramPlot::HistogramPlot(QWidget *parent)
     m_header->addWidget(m_legend, 1);
     layout->addLayout(m_header);
     layout->addWidget(m_plot, 1);
-    m_empty->setAlignment(Qt::AlignCenter);
-    m_empty->setWordWrap(true);
-    m_empty->setTextFormat(Qt::PlainText);
-    m_empty->setForegroundRole(QPalette::PlaceholderText);
-    auto *inside = new QVBoxLayout(m_plot);
-    inside->addWidget(m_empty);
-    m_plot->setMinimumHeight(90);
-    m_plot->yAxis->setScaleType(QCPAxis::stLogarithmic);
-    m_plot->yAxis->setTicker(QSharedPointer<QCPAxisTickerLog>(new QCPAxisTickerLog));
-    m_plot->yAxis->setNumberFormat(QStringLiteral("gb"));
-    m_plot->yAxis->setNumberPrecision(2);
-    m_plot->axisRect()->setMinimumMargins(QMargins(0, 4, 4, 0));
     m_plot->installEventFilter(this);
     addPlotMenu(m_plot, QStringLiteral("histogram"));
     m_plot->setFocusPolicy(Qt::StrongFocus);

@@ -18,7 +18,7 @@ LinePlot::LinePlot(QWidget *parent)
     : QWidget(parent),
       m_plot(new QCustomPlot(this)),
       m_legend(new QLabel(this)),
-      m_empty(new QLabel(m_plot))
+      m_empty(framePlot(m_plot, QStringLiteral("eb"), 0))
 {
     setAccessibleName(tr("Magnitudes over the steps"));
     auto *layout = new QVBoxLayout(this);
@@ -26,18 +26,6 @@ LinePlot::LinePlot(QWidget *parent)
     layout->setSpacing(0);
     layout->addWidget(m_legend);
     layout->addWidget(m_plot, 1);
-    m_empty->setAlignment(Qt::AlignCenter);
-    m_empty->setWordWrap(true);
-    m_empty->setTextFormat(Qt::PlainText);
-    m_empty->setForegroundRole(QPalette::PlaceholderText);
-    auto *inside = new QVBoxLayout(m_plot);
-    inside->addWidget(m_empty);
-    m_plot->setMinimumHeight(90);
-    m_plot->yAxis->setScaleType(QCPAxis::stLogarithmic);
-    m_plot->yAxis->setTicker(QSharedPointer<QCPAxisTickerLog>(new QCPAxisTickerLog));
-    m_plot->yAxis->setNumberFormat(QStringLiteral("eb"));
-    m_plot->yAxis->setNumberPrecision(0);
-    m_plot->axisRect()->setMinimumMargins(QMargins(0, 4, 4, 0));
     addPlotMenu(m_plot, QStringLiteral("over-the-steps"));
     rebuild();
 }

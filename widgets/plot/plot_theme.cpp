@@ -3,6 +3,9 @@
 
 #include <qcustomplot.h>
 
+#include <QLabel>
+#include <QVBoxLayout>
+
 namespace forkpoint {
 
 namespace {
@@ -33,6 +36,24 @@ void applyPlotTheme(QCustomPlot *plot, const QPalette &palette)
         axis->grid()->setPen(grid);
         axis->grid()->setZeroLinePen(Qt::NoPen);
     }
+}
+
+QLabel *framePlot(QCustomPlot *plot, const QString &numberFormat, int precision)
+{
+    auto *empty = new QLabel(plot);
+    empty->setAlignment(Qt::AlignCenter);
+    empty->setWordWrap(true);
+    empty->setTextFormat(Qt::PlainText);
+    empty->setForegroundRole(QPalette::PlaceholderText);
+    auto *inside = new QVBoxLayout(plot);
+    inside->addWidget(empty);
+    plot->setMinimumHeight(90);
+    plot->yAxis->setScaleType(QCPAxis::stLogarithmic);
+    plot->yAxis->setTicker(QSharedPointer<QCPAxisTickerLog>(new QCPAxisTickerLog));
+    plot->yAxis->setNumberFormat(numberFormat);
+    plot->yAxis->setNumberPrecision(precision);
+    plot->axisRect()->setMinimumMargins(QMargins(0, 4, 4, 0));
+    return empty;
 }
 
 } // namespace forkpoint
