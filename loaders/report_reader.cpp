@@ -32,6 +32,8 @@ Verdict verdictOf(const JsonFields &fields)
         verdict.coverage.tensorsTotal = coverage->count("tensors_total");
         verdict.coverage.bytesCompared = coverage->count("bytes_compared");
         verdict.coverage.bytesTotal = coverage->count("bytes_total");
+        if (coverage->has("steps_unread"))
+            verdict.coverage.stepsUnread = coverage->count("steps_unread");
     }
     return verdict;
 }

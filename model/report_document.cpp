@@ -66,7 +66,11 @@ ReportSection comparedSection(const RunComparison &comparison, const ReportOptio
             {grouped(coverage.tensorsCompared) + " of "
                  + counted(coverage.tensorsTotal, "tensor", "tensors") + ", "
                  + byteSize(coverage.bytesCompared) + " of " + byteSize(coverage.bytesTotal)
-                 + " of both sides together",
+                 + " of both sides together"
+                 + (coverage.stepsUnread == 0
+                        ? std::string()
+                        : "; " + counted(coverage.stepsUnread, "step", "steps")
+                            + " could not be opened"),
              {},
              false,
              {}});

@@ -22,6 +22,8 @@ void writeVerdict(JsonWriter &json, const Verdict &verdict)
     json.key("tensors_total").number(verdict.coverage.tensorsTotal);
     json.key("bytes_compared").number(verdict.coverage.bytesCompared);
     json.key("bytes_total").number(verdict.coverage.bytesTotal);
+    if (verdict.coverage.stepsUnread > 0)
+        json.key("steps_unread").number(verdict.coverage.stepsUnread);
     json.endObject();
     json.endObject();
 }

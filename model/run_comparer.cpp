@@ -110,6 +110,7 @@ void RunComparer::State::failStep(const Error &error)
         mark->status = StepStatus::Undecided;
         mark->reason = error.message();
         facts.unreadable = true;
+        ++facts.coverage.stepsUnread;
         allEqual = false;
     } else {
         facts.refused = true;

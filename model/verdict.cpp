@@ -9,7 +9,7 @@ namespace forkpoint {
 
 namespace {
 
-std::string coverageText(const Coverage &coverage)
+std::string tensorsText(const Coverage &coverage)
 {
     if (coverage.tensorsTotal == 0)
         return "no tensor in scope";
@@ -17,6 +17,14 @@ std::string coverageText(const Coverage &coverage)
         return "all " + counted(coverage.tensorsTotal, "tensor", "tensors") + " compared";
     return grouped(coverage.tensorsCompared) + " of "
         + counted(coverage.tensorsTotal, "tensor", "tensors") + " compared";
+}
+
+std::string coverageText(const Coverage &coverage)
+{
+    if (coverage.stepsUnread == 0)
+        return tensorsText(coverage);
+    return tensorsText(coverage) + ", but " + counted(coverage.stepsUnread, "step", "steps")
+        + " could not be opened";
 }
 
 std::string proofText(Strength strength)
@@ -150,6 +158,7 @@ void merge(VerdictFacts &into, const VerdictFacts &part)
     into.coverage.tensorsTotal += part.coverage.tensorsTotal;
     into.coverage.bytesCompared += part.coverage.bytesCompared;
     into.coverage.bytesTotal += part.coverage.bytesTotal;
+    into.coverage.stepsUnread += part.coverage.stepsUnread;
 }
 
 Verdict decide(const VerdictFacts &facts)

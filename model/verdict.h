@@ -38,6 +38,7 @@ struct Coverage
 {
     std::uint64_t tensorsCompared = 0, tensorsTotal = 0;
     std::uint64_t bytesCompared = 0, bytesTotal = 0; ///< logical bytes of both sides together
+    std::uint64_t stepsUnread = 0; ///< common steps, one side of which could not be opened
 };
 
 /// The only things a verdict may depend on, over what is in scope.

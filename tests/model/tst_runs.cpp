@@ -123,6 +123,7 @@ private slots:
     void chosenSteps();
     void resumedSeries();
     void hole();
+    void unreadStepIsCounted();
     void randomSeries();
     void toleranceIsNoProof();
     void nothingOpens();
@@ -273,6 +274,17 @@ void TestRuns::hole()
     QVERIFY(compare(a, b, range(12, 12)).verdict.outcome == Outcome::Identical);
     b->setComplete(false);
     QVERIFY(compare(a, b, range(12, 12)).verdict.outcome == Outcome::Undecided);
+}
+
+void TestRuns::unreadStepIsCounted()
+{
+    const auto a = series("a", {4, 8, 12}), b = series("b", {4, 12});
+    b->addStep(8, nullptr); // does not open
+    const Verdict verdict = compare(a, b).verdict;
+    QVERIFY(verdict.outcome == Outcome::Undecided);
+    QCOMPARE(verdict.coverage.stepsUnread, std::uint64_t(1));
+    QVERIFY(has(verdict.sentence, "1 step could not be opened"));
+    QCOMPARE(compare(a, b, range(12, 12)).verdict.coverage.stepsUnread, std::uint64_t(0));
 }
 
 void TestRuns::randomSeries()

@@ -99,7 +99,7 @@ VerdictFacts randomFacts(std::mt19937 &random)
     for (unsigned bit = 0; bit < 14; ++bit)
         bits |= unsigned(random() % 8 == 0) << bit;
     VerdictFacts facts = factsOf(bits, AllStrengths[random() % AllStrengths.size()]);
-    facts.coverage = {random() % 9, random() % 9, random() % 99, random() % 99};
+    facts.coverage = {random() % 9, random() % 9, random() % 99, random() % 99, random() % 3};
     return facts;
 }
 
@@ -109,7 +109,8 @@ auto everything(const VerdictFacts &f)
                       f.noNameInCommon, f.unreadable, f.ambiguous, f.notComparable,
                       f.oneSidedIncomplete, f.hole, f.nothingInScope, f.partial, f.toleranceAsked,
                       f.differsWithinTolerance, f.strength, f.coverage.tensorsCompared,
-                      f.coverage.tensorsTotal, f.coverage.bytesCompared, f.coverage.bytesTotal);
+                      f.coverage.tensorsTotal, f.coverage.bytesCompared, f.coverage.bytesTotal,
+                      f.coverage.stepsUnread);
 }
 
 bool has(const std::string &text, std::string_view part)
