@@ -3,6 +3,7 @@
 
 #include "loaders/directory_loader.h"
 #include "loaders/loader.h"
+#include "loaders/trace_dialect.h"
 #include "loaders/zstd_source.h"
 
 namespace forkpoint {
@@ -16,6 +17,9 @@ std::vector<FormatInfo> listFormats()
     for (const DirectoryLoader *loader : allDirectoryLoaders())
         formats.push_back(
             {std::string(loader->name()), std::string(loader->description()), true, {}});
+    for (const TraceDialect *dialect : allTraceDialects())
+        formats.push_back(
+            {std::string(dialect->name()), std::string(dialect->description()), true, {}});
     const std::string noZstd(whyNoZstd());
     formats.push_back(
         {"zstd", "compressed items of distributed checkpoints", noZstd.empty(), noZstd});

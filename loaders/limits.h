@@ -72,6 +72,17 @@ constexpr int DirectoryDepth = 4;
 /// Files kept open at once; others are opened again when they are read.
 constexpr std::size_t OpenFiles = 1024;
 
+/// One line of a trace: an operation with some thousand tensors is about 1 MB.
+constexpr std::size_t TraceLineBytes = std::size_t(16) << 20;
+/// Inputs or outputs of one record.
+constexpr std::size_t TraceObservations = 65'536;
+/// Files of one trace: a day of thousands of ranks.
+constexpr std::size_t TraceFiles = 200'000;
+/// Runs of records of one iteration in one file; more are an attack on memory.
+constexpr std::size_t TraceSegments = 2'000'000;
+/// What a compressed trace may decode to.
+constexpr std::uint64_t GzipBytes = std::uint64_t(1) << 38;
+
 /// One line of a metrics file.
 constexpr std::size_t MetricsLineBytes = 1u << 20;
 /// Points of one metric.

@@ -2,6 +2,7 @@
 #include "loaders/line_reader.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace forkpoint {
 
@@ -28,13 +29,23 @@ LineReader::Line LineReader::take(std::size_t length, bool ended)
 {
     std::string_view text = asText(ByteView(m_buffer).subspan(m_begin, length));
     m_begin += length + (ended ? 1 : 0);
+    const std::uint64_t byte = std::exchange(m_lineByte, m_offset - (m_buffer.size() - m_begin));
     if (text.ends_with('\r'))
         text.remove_suffix(1);
-    Line line{++m_line, text, ended, m_skipping || text.size() > m_maxLine};
+    Line line{++m_line, byte, text, ended, m_skipping || text.size() > m_maxLine};
     if (line.tooLong)
         line.text = {};
     m_skipping = false;
     return line;
+}
+
+void LineReader::seek(std::uint64_t line, std::uint64_t byte)
+{
+    m_buffer.clear();
+    m_begin = 0;
+    m_skipping = false;
+    m_offset = m_lineByte = std::min(byte, m_source.size());
+    m_line = line - 1;
 }
 
 Result<std::optional<LineReader::Line>> LineReader::next()

@@ -18,6 +18,7 @@ public:
     struct Line
     {
         std::uint64_t number = 0; ///< from 1
+        std::uint64_t byte = 0;   ///< of its first byte
         std::string_view text;    ///< without "\n" or "\r\n"; valid until the next call
         bool ended = true;        ///< false: the file ends without a line break here
         bool tooLong = false;     ///< over the cap: `text` is empty
@@ -28,6 +29,9 @@ public:
           m_maxLine(maxLine)
     {
     }
+
+    /// Goes on at the line of that number, which begins at that byte.
+    void seek(std::uint64_t line, std::uint64_t byte);
 
     /// The next line, nothing at the end of the file, or the error of reading.
     Result<std::optional<Line>> next();
@@ -40,6 +44,7 @@ private:
     std::size_t m_maxLine;
     std::uint64_t m_offset = 0; ///< of the first byte not yet read
     std::uint64_t m_line = 0;
+    std::uint64_t m_lineByte = 0; ///< where the next line begins
     std::vector<std::byte> m_buffer;
     std::size_t m_begin = 0; ///< of the part of the buffer not yet handed out
     bool m_skipping = false; ///< inside a line over the cap

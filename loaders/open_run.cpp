@@ -9,11 +9,13 @@
 #include "loaders/line_reader.h"
 #include "loaders/metrics_csv.h"
 #include "loaders/metrics_jsonl.h"
+#include "loaders/open_trace.h"
 #include "loaders/run_directory.h"
 #include "loaders/step_name.h"
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 namespace forkpoint {
 
@@ -49,6 +51,7 @@ public:
     const std::string &format() const override { return m_format; }
     const std::vector<RunStep> &steps() const override { return m_steps; }
     const std::vector<MetricSeries> &metrics() const override { return m_metrics; }
+    std::shared_ptr<const Trace> trace() const override { return m_trace; }
     const Diagnostics &diagnostics() const override { return m_diagnostics; }
     bool complete() const override { return m_complete; }
 
@@ -70,12 +73,22 @@ public:
         m_places.push_back(std::move(place));
     }
 
+    /// The steps were none: only what was said before them stays.
+    void forgetSteps(const Diagnostics &before, bool complete)
+    {
+        m_steps.clear();
+        m_places.clear();
+        m_diagnostics = before;
+        m_complete = complete;
+    }
+
     std::string m_path;
     OpenOptions m_options;
     std::string m_format;
     std::vector<RunStep> m_steps;
     std::vector<Place> m_places;
     std::vector<MetricSeries> m_metrics;
+    std::shared_ptr<const Trace> m_trace;
     Diagnostics m_diagnostics;
     bool m_complete = true;
 
@@ -141,12 +154,14 @@ bool addMetrics(const ByteSource &source, OpenedRun &run, const std::stop_token 
     return true;
 }
 
-void addMetricsBeside(const fs::path &directory, const DirectoryListing &listing, OpenedRun &run,
+void addMetricsBeside(const fs::path &directory, const DirectoryListing &listing,
+                      const std::set<std::string> &traced, OpenedRun &run,
                       const std::stop_token &stop)
 {
     for (const DirectoryEntry &entry : listing.entries) {
         const bool isFile = entry.kind == EntryKind::File || entry.kind == EntryKind::LinkToFile;
-        if (!isFile || !isMetricsName(entry.name) || entry.name.starts_with('.'))
+        if (!isFile || !isMetricsName(entry.name) || entry.name.starts_with('.')
+            || traced.count(entry.name) > 0)
             continue;
         const auto file = FileSource::openBeneath(directory, entry.name, entry.name);
         if (!file.ok())
@@ -155,6 +170,28 @@ void addMetricsBeside(const fs::path &directory, const DirectoryListing &listing
             run.m_diagnostics.push_back(
                 {Severity::Note, "ignored", entry.name, {}, "holds no metrics by step; not read"});
     }
+}
+
+/// Opens the trace that some files are; nothing to do where there is none.
+Status addTrace(TraceFiles files, OpenedRun &run, const std::stop_token &stop)
+{
+    if (!files.dialect)
+        return {};
+    FP_TRY(run.m_trace, indexTrace(std::move(files), stop));
+    run.m_format = run.m_trace->dialect();
+    const Diagnostics &said = run.m_trace->diagnostics();
+    run.m_diagnostics.insert(run.m_diagnostics.end(), said.begin(), said.end());
+    return {};
+}
+
+/// Whether a step of the directory is nothing but a folder of the trace's files.
+bool isTraced(const Place &place, const fs::path &directory, const std::set<std::string> &traced)
+{
+    if (place.kind != Place::Kind::Directory)
+        return traced.count(place.prefix + place.name) > 0;
+    const std::string folder = place.directory.lexically_relative(directory).string() + "/";
+    const auto first = traced.lower_bound(folder);
+    return folder == "./" || (first != traced.end() && first->starts_with(folder));
 }
 
 /// A number that a word calls a step; a bare one may count anything.
@@ -171,6 +208,11 @@ Result<std::shared_ptr<const Run>> openFile(const fs::path &path, OpenedPtr run,
 {
     const std::string name = path.filename().string();
     FP_TRY(const auto file, FileSource::open(path, name));
+    if (!run->m_options.raw) {
+        FP_CHECK(addTrace(traceFileAt(path), *run, stop));
+        if (run->m_trace)
+            return std::shared_ptr<const Run>(std::move(run));
+    }
     // "." where the user named a file of the working directory.
     const fs::path directory = path.has_parent_path() ? path.parent_path() : fs::path(".");
     Place place{Place::Kind::File, directory, name, {}, true};
@@ -313,11 +355,24 @@ Result<std::shared_ptr<const Run>> openDirectory(const fs::path &path, OpenedPtr
         run->add({std::nullopt, run->m_path, true}, {Place::Kind::Directory, path, {}, {}, false});
         return std::shared_ptr<const Run>(std::move(run));
     }
+    TraceFiles traceFiles = findTraceFiles(path, stop);
+    const std::set<std::string> traced = traceFiles.names();
+    const Diagnostics before = run->m_diagnostics;
     FP_TRY(bool taken, takeDirectory(path, listing, {}, *run, stop));
-    if (!taken) {
+    if (taken && std::any_of(run->m_places.begin(), run->m_places.end(), [&](const Place &place) {
+            return isTraced(place, path, traced);
+        })) {
+        run->forgetSteps(before, listing.complete);
+        taken = false;
+    }
+    if (!taken && traced.empty()) {
         FP_TRY(taken, takeFolderBelow(path, listing, *run, stop));
     }
-    addMetricsBeside(path, listing, *run, stop);
+    const std::string format = run->m_format;
+    FP_CHECK(addTrace(std::move(traceFiles), *run, stop));
+    if (taken)
+        run->m_format = format;
+    addMetricsBeside(path, listing, traced, *run, stop);
     const std::string noPrefix;
     for (Diagnostic &diagnostic : checkLatestPointers({path, noPrefix, listing}, run->m_steps)) {
         if (!taken && diagnostic.severity == Severity::Error) {
@@ -328,9 +383,9 @@ Result<std::shared_ptr<const Run>> openDirectory(const fs::path &path, OpenedPtr
         }
         run->m_diagnostics.push_back(std::move(diagnostic));
     }
-    if (!taken && run->m_metrics.empty())
+    if (!taken && run->m_metrics.empty() && !run->m_trace)
         return nothingHere(path, run->m_path, listing, stop);
-    if (!taken)
+    if (!taken && !run->m_trace)
         run->m_format = "metrics";
     return std::shared_ptr<const Run>(std::move(run));
 }

@@ -6,6 +6,7 @@
 #include "model/progress.h"
 #include "model/result.h"
 #include "model/tensor_source.h"
+#include "model/trace.h"
 
 #include <cstdint>
 #include <functional>
@@ -42,6 +43,8 @@ public:
     virtual const std::string &format() const = 0; ///< "torch", "series of torch", ...
     virtual const std::vector<RunStep> &steps() const = 0;
     virtual const std::vector<MetricSeries> &metrics() const = 0;
+    /// What tracers recorded of the run; nullptr where nothing is at hand.
+    virtual std::shared_ptr<const Trace> trace() const { return nullptr; }
     virtual const Diagnostics &diagnostics() const = 0;
     /// False where steps may exist that are not listed (a directory over the cap).
     virtual bool complete() const = 0;

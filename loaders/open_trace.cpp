@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loaders/open_trace.h"
+
+#include "loaders/checkpoint_directory.h"
+#include "loaders/file_source.h"
+#include "loaders/gzip_source.h"
+#include "loaders/limits.h"
+#include "loaders/platform_directory.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace forkpoint {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What begins a tensor file or an archive is no trace; the rest is asked.
+bool mayBeText(ByteView head)
+{
+    return !head.empty()
+        && std::none_of(head.begin(),
+                        head.begin() + std::min<std::ptrdiff_t>(16, head.end() - head.begin()),
+                        [](std::byte b) { return b == std::byte{0}; });
+}
+
+class Finder
+{
+public:
+    Finder(const fs::path &directory, const std::stop_token &stop)
+        : m_directory(directory),
+          m_stop(stop)
+    {
+    }
+
+    void lookEverywhere() { look({}, 0); }
+
+    /// The dialect of the most files, and these.
+    TraceFiles take()
+    {
+        TraceFiles result;
+        for (const TraceDialect *dialect : allTraceDialects()) {
+            const auto found = m_found.find(dialect);
+            if (found == m_found.end())
+                continue;
+            if (!result.dialect || found->second.size() > result.files.size()) {
+                result.dialect = dialect;
+                result.files = found->second;
+            }
+        }
+        describeOthers(result);
+        std::move(m_diagnostics.begin(), m_diagnostics.end(),
+                  std::back_inserter(result.diagnostics));
+        return result;
+    }
+
+    /// Asks the dialects of one file.
+    void ask(std::shared_ptr<const ByteSource> source, std::string name)
+    {
+        TraceFile file{std::move(source), std::move(name), m_directory, 0};
+        std::array<std::byte, limits::ProbeBytes> buffer;
+        auto head = MutableByteView(buffer).first(
+            std::size_t(std::min<std::uint64_t>(buffer.size(), file.source->size())));
+        if (!file.source->read(0, head).ok())
+            return;
+        if (isGzip(head)) {
+            auto gzip = openGzip(file.source);
+            if (!gzip.ok())
+                return;
+            if (gzip->torn)
+                m_torn.push_back(file.name);
+            file.source = std::move(gzip->decoded);
+            head = MutableByteView(buffer).first(
+                std::size_t(std::min<std::uint64_t>(buffer.size(), file.source->size())));
+            if (!file.source->read(0, head).ok())
+                return;
+        }
+        if (!mayBeText(head))
+            return;
+        for (const TraceDialect *dialect : allTraceDialects()) {
+            if (dialect->probe(file, asText(head)) == Confidence::Yes) {
+                if (std::find(m_torn.begin(), m_torn.end(), file.name) != m_torn.end())
+                    m_diagnostics.push_back(
+                        {Severity::Warning,
+                         "torn-gzip",
+                         file.name,
+                         {},
+                         "its gzip stream is cut; the records up to there are read"});
+                m_found[dialect].push_back(std::move(file));
+                return;
+            }
+        }
+    }
+
+private:
+    void look(const std::string &prefix, int depth)
+    {
+        const auto listing = listDirectory(m_directory / prefix, prefix);
+        if (!listing.ok() || m_stop.stop_requested())
+            return;
+        for (const DirectoryEntry &entry : listing->entries) {
+            const std::string name = prefix + entry.name;
+            if (entry.name.starts_with('.'))
+                continue;
+            if (entry.kind == EntryKind::Directory && depth < limits::DirectoryDepth)
+                look(name + "/", depth + 1);
+            if (entry.kind != EntryKind::File && entry.kind != EntryKind::LinkToFile)
+                continue;
+            if (++m_looked > limits::TraceFiles)
+                return;
+            auto source = FileSource::openBeneath(m_directory, name, name);
+            if (source.ok())
+                ask(std::move(source).value(), name);
+        }
+    }
+
+    void describeOthers(const TraceFiles &chosen)
+    {
+        for (const TraceDialect *dialect : allTraceDialects()) {
+            const auto &files = m_found[dialect];
+            if (dialect == chosen.dialect || files.empty())
+                continue;
+            std::vector<std::string> names;
+            for (const TraceFile &file : files)
+                names.push_back(file.name);
+            m_diagnostics.push_back({Severity::Warning,
+                                     "ignored",
+                                     {},
+                                     {},
+                                     "the trace is of " + std::string(chosen.dialect->name())
+                                         + ", these files are of " + std::string(dialect->name())
+                                         + " and are not read: " + listNames(names)});
+        }
+    }
+
+    const fs::path &m_directory;
+    const std::stop_token &m_stop;
+    std::size_t m_looked = 0;
+    std::map<const TraceDialect *, std::vector<TraceFile>> m_found;
+    std::vector<std::string> m_torn;
+    Diagnostics m_diagnostics;
+};
+
+} // namespace
+
+std::set<std::string> TraceFiles::names() const
+{
+    std::set<std::string> names;
+    for (const TraceFile &file : files)
+        names.insert(file.name);
+    return names;
+}
+
+TraceFiles findTraceFiles(const fs::path &directory, std::stop_token stop)
+{
+    Finder finder(directory, stop);
+    finder.lookEverywhere();
+    TraceFiles found = finder.take();
+    std::sort(found.files.begin(), found.files.end(),
+              [](const TraceFile &a, const TraceFile &b) { return a.name < b.name; });
+    for (std::size_t i = 0; i < found.files.size(); ++i)
+        found.files[i].index = std::uint32_t(i);
+    return found;
+}
+
+TraceFiles traceFileAt(const fs::path &path)
+{
+    const fs::path directory = path.has_parent_path() ? path.parent_path() : fs::path(".");
+    const std::stop_token stop;
+    Finder finder(directory, stop);
+    const std::string name = path.filename().string();
+    auto source = FileSource::open(path, name);
+    if (!source.ok())
+        return {};
+    finder.ask(std::move(source).value(), name);
+    return finder.take();
+}
+
+} // namespace forkpoint

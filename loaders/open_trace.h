@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "loaders/trace_dialect.h"
+
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace forkpoint {
+
+/// Files of a directory, down to limits::DirectoryDepth, that dialects take for theirs.
+struct TraceFiles
+{
+    const TraceDialect *dialect = nullptr; ///< of the most files; nullptr: there is none
+    std::vector<TraceFile> files;          ///< of that dialect, sorted by name
+    Diagnostics diagnostics;               ///< files of other dialects, links, what is unreadable
+
+    std::set<std::string> names() const;
+};
+
+TraceFiles findTraceFiles(const std::filesystem::path &directory, std::stop_token stop);
+/// The one file that the user named, as a trace; no dialect where it is none.
+TraceFiles traceFileAt(const std::filesystem::path &path);
+
+/// Reads all records once and keeps where they are: streams by rank, segments by iteration.
+Result<std::shared_ptr<const Trace>> indexTrace(TraceFiles files, std::stop_token stop);
+
+} // namespace forkpoint

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loaders/trace_dialect.h"
+
+#include "loaders/trace_bridge.h"
+#include "loaders/trace_pr6610.h"
+#include "loaders/trace_sketch.h"
+#include "loaders/trace_typed.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace forkpoint {
+
+namespace {
+
+std::string placeText(const TracePlace &place)
+{
+    std::string text;
+    if (place.line > 0)
+        text = "line " + std::to_string(place.line) + ", ";
+    return text + "byte " + std::to_string(place.byte);
+}
+
+} // namespace
+
+Diagnostics TraceReader::takeDiagnostics()
+{
+    return std::exchange(m_diagnostics, {});
+}
+
+void TraceReader::addProblem(const TracePlace &place, std::string code, std::string text)
+{
+    add(Severity::Warning, place, std::move(code), std::move(text));
+}
+
+void TraceReader::addNote(const TracePlace &place, std::string code, std::string text)
+{
+    add(Severity::Note, place, std::move(code), std::move(text));
+}
+
+void TraceReader::add(Severity severity, const TracePlace &place, std::string code,
+                      std::string text)
+{
+    m_diagnostics.push_back({severity, std::move(code), {}, placeText(place), std::move(text)});
+}
+
+void TraceReader::takeRank(std::int64_t rank, const TracePlace &place)
+{
+    if (!m_coordinate.rank)
+        m_coordinate.rank = rank;
+    else if (m_coordinate.rank != rank)
+        addProblem(place, "mixed-ranks",
+                   "is of rank " + std::to_string(rank) + ", the file is of rank "
+                       + std::to_string(*m_coordinate.rank));
+}
+
+void TraceReader::addFact(TraceFact::Role role, std::string name, std::string value)
+{
+    TraceFact fact{role, std::move(name), std::move(value)};
+    if (m_facts.size() < MostFacts
+        && std::find(m_facts.begin(), m_facts.end(), fact) == m_facts.end())
+        m_facts.push_back(std::move(fact));
+}
+
+const std::vector<const TraceDialect *> &allTraceDialects()
+{
+    static const std::vector<const TraceDialect *> all = {&bridgeDialect(), &pr6610Dialect(),
+                                                          &typedDialect(), &sketchDialect()};
+    return all;
+}
+
+} // namespace forkpoint

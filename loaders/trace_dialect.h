@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "loaders/byte_source.h"
+#include "loaders/loader.h"
+#include "model/trace.h"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace forkpoint {
+
+/// One file that may belong to a trace.
+struct TraceFile
+{
+    std::shared_ptr<const ByteSource> source; ///< its decoded bytes, where it was gzip
+    std::string name;                         ///< relative: "iter_0000001/rank_00000.jsonl"
+    std::filesystem::path directory; ///< that `name` is relative to: for payloads beside it
+    std::uint32_t index = 0;         ///< for TracePlace::file
+};
+
+/// Reads the records of one file. It keeps no more than the record at hand, or, of a format that is
+/// one document, that document (limits::JsonBytes).
+class TraceReader : public TraceCursor
+{
+public:
+    /// Whose records the file holds, and what it says of itself: complete once the first record was
+    /// read. Where records name other ranks, that is a problem of theirs.
+    const TraceCoordinate &coordinate() const { return m_coordinate; }
+    const std::vector<TraceFact> &facts() const { return m_facts; }
+    /// What was skipped or is odd since the last call. A Warning means that a record is missing.
+    Diagnostics takeDiagnostics();
+
+protected:
+    void addProblem(const TracePlace &place, std::string code, std::string text);
+    void addNote(const TracePlace &place, std::string code, std::string text);
+    /// The rank that a record names: the file's own, or a problem.
+    void takeRank(std::int64_t rank, const TracePlace &place);
+    void addFact(TraceFact::Role role, std::string name, std::string value);
+
+    TraceCoordinate m_coordinate;
+
+private:
+    void add(Severity severity, const TracePlace &place, std::string code, std::string text);
+
+    static constexpr std::size_t MostFacts = 1000;
+
+    std::vector<TraceFact> m_facts;
+    Diagnostics m_diagnostics;
+};
+
+/// What one tool writes. To add one: derive, enter it into allTraceDialects(), and give it a page
+/// or a paragraph in resources/docs/traces.md, a fuzz target and a small file by the real writer.
+class TraceDialect
+{
+public:
+    virtual ~TraceDialect() = default;
+
+    virtual std::string_view name() const = 0;        ///< "megatron-bridge"
+    virtual std::string_view description() const = 0; ///< one line for `formats`
+    /// Whether a file is this dialect's, by its first bytes.
+    virtual Confidence probe(const TraceFile &file, std::string_view head) const = 0;
+    /// A reader that begins at `from` (a record's place; {} for the start). The records from there
+    /// on are the same as those of a reader that began at the start.
+    virtual Result<std::unique_ptr<TraceReader>> open(const TraceFile &file,
+                                                      const TracePlace &from) const = 0;
+};
+
+/// The explicit table of dialects, in the order in which they are asked.
+const std::vector<const TraceDialect *> &allTraceDialects();
+
+} // namespace forkpoint

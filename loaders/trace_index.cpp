@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loaders/limits.h"
+#include "loaders/open_trace.h"
+
+#include <algorithm>
+#include <map>
+
+namespace forkpoint {
+
+namespace {
+
+/// Reads a segment and stops behind its last record.
+class SegmentCursor final : public TraceCursor
+{
+public:
+    SegmentCursor(std::unique_ptr<TraceReader> reader, std::uint64_t records)
+        : m_reader(std::move(reader)),
+          m_left(records)
+    {
+    }
+
+    Result<std::optional<TraceRecord>> next() override
+    {
+        if (m_left == 0)
+            return std::optional<TraceRecord>();
+        --m_left;
+        return m_reader->next();
+    }
+
+private:
+    std::unique_ptr<TraceReader> m_reader;
+    std::uint64_t m_left;
+};
+
+class IndexedTrace final : public Trace
+{
+public:
+    explicit IndexedTrace(TraceFiles files)
+        : m_dialect(files.dialect->name()),
+          m_reader(*files.dialect),
+          m_files(std::move(files.files)),
+          m_diagnostics(std::move(files.diagnostics))
+    {
+        for (const TraceFile &file : m_files)
+            m_names.push_back(file.name);
+        m_complete = std::none_of(m_diagnostics.begin(), m_diagnostics.end(),
+                                  [](const Diagnostic &d) { return d.severity != Severity::Note; });
+    }
+
+    const std::string &dialect() const override { return m_dialect; }
+    const std::vector<TraceStream> &streams() const override { return m_streams; }
+    const std::vector<std::string> &files() const override { return m_names; }
+    const Diagnostics &diagnostics() const override { return m_diagnostics; }
+    bool complete() const override { return m_complete; }
+
+    Result<std::unique_ptr<TraceCursor>> open(std::size_t stream,
+                                              std::size_t segment) const override
+    {
+        const TraceSegment &wanted = m_streams[stream].segments[segment];
+        FP_TRY(auto reader, m_reader.open(m_files[wanted.begin.file], wanted.begin));
+        return std::unique_ptr<TraceCursor>(
+            std::make_unique<SegmentCursor>(std::move(reader), wanted.records));
+    }
+
+    Result<std::string> sourceText(const TracePlace &place, std::size_t most) const override
+    {
+        std::string text(std::size_t(std::min<std::uint64_t>(place.size, most)), '\0');
+        FP_CHECK(m_files[place.file].source->read(
+            place.byte, std::as_writable_bytes(std::span(text.data(), text.size()))));
+        return text;
+    }
+
+    Status index(const std::stop_token &stop)
+    {
+        for (const TraceFile &file : m_files) {
+            FP_CHECK(indexFile(file, stop));
+        }
+        for (auto &[key, stream] : m_byRank) {
+            std::stable_sort(stream.segments.begin(), stream.segments.end(),
+                             [](const TraceSegment &a, const TraceSegment &b) {
+                                 return a.iteration < b.iteration;
+                             });
+            m_streams.push_back(std::move(stream));
+        }
+        m_byRank.clear();
+        return {};
+    }
+
+private:
+    using Key =
+        std::pair<std::vector<std::pair<std::string, std::int64_t>>, std::optional<std::int64_t>>;
+
+    Status indexFile(const TraceFile &file, const std::stop_token &stop)
+    {
+        FP_TRY(const auto reader, m_reader.open(file, {}));
+        std::vector<TraceSegment> segments;
+        for (;;) {
+            if (stop.stop_requested())
+                return Error{ErrorCode::Cancelled, file.name, {}, "cancelled"};
+            const auto record = reader->next();
+            takeDiagnostics(*reader, file);
+            if (!record.ok()) {
+                note(Severity::Error, std::string(toString(record.error().code)), file.name,
+                     record.error().place, record.error().text);
+                break;
+            }
+            if (!*record)
+                break;
+            const TraceRecord &found = **record;
+            if (segments.empty() || segments.back().iteration != found.iteration) {
+                if (++m_segments > limits::TraceSegments) {
+                    note(Severity::Warning, std::string(toString(ErrorCode::Limit)), file.name, {},
+                         "changes its iteration more than " + std::to_string(limits::TraceSegments)
+                             + " times; the rest is left out");
+                    break;
+                }
+                segments.push_back({found.iteration, found.place, 0});
+            }
+            ++segments.back().records;
+        }
+        add(*reader, std::move(segments));
+        return {};
+    }
+
+    void add(const TraceReader &reader, std::vector<TraceSegment> segments)
+    {
+        const TraceCoordinate &coordinate = reader.coordinate();
+        // A stream with axes is named by these alone: the global rank is for information.
+        const Key key{coordinate.axes,
+                      coordinate.axes.empty() ? coordinate.rank : std::optional<std::int64_t>()};
+        if (segments.empty() && reader.facts().empty())
+            return;
+        TraceStream &stream = m_byRank[key];
+        stream.coordinate = coordinate;
+        stream.segments.insert(stream.segments.end(), segments.begin(), segments.end());
+        for (const TraceFact &fact : reader.facts()) {
+            if (std::find(stream.facts.begin(), stream.facts.end(), fact) == stream.facts.end())
+                stream.facts.push_back(fact);
+        }
+    }
+
+    void takeDiagnostics(TraceReader &reader, const TraceFile &file)
+    {
+        for (Diagnostic &diagnostic : reader.takeDiagnostics())
+            note(diagnostic.severity, std::move(diagnostic.code), file.name,
+                 std::move(diagnostic.place), std::move(diagnostic.text));
+    }
+
+    /// The first few of a kind in a file are said; of all others their number, at the end.
+    void note(Severity severity, std::string code, const std::string &file, std::string place,
+              std::string text)
+    {
+        constexpr std::uint64_t Shown = 5;
+        m_complete = m_complete && severity == Severity::Note;
+        const std::uint64_t count = ++m_counts[{code, file}];
+        if (count > Shown + 1)
+            return;
+        if (count == Shown + 1)
+            text = "and more of this kind";
+        m_diagnostics.push_back(
+            {severity, std::move(code), file, std::move(place), std::move(text)});
+    }
+
+    std::string m_dialect;
+    const TraceDialect &m_reader;
+    std::vector<TraceFile> m_files;
+    std::vector<std::string> m_names;
+    std::map<Key, TraceStream> m_byRank;
+    std::vector<TraceStream> m_streams;
+    std::map<std::pair<std::string, std::string>, std::uint64_t> m_counts;
+    std::size_t m_segments = 0;
+    Diagnostics m_diagnostics;
+    bool m_complete = true;
+};
+
+} // namespace
+
+Result<std::shared_ptr<const Trace>> indexTrace(TraceFiles files, std::stop_token stop)
+{
+    if (!files.dialect)
+        return Error{ErrorCode::NotFound, {}, {}, "holds no trace"};
+    auto trace = std::make_shared<IndexedTrace>(std::move(files));
+    FP_CHECK(trace->index(stop));
+    return std::shared_ptr<const Trace>(std::move(trace));
+}
+
+} // namespace forkpoint

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loaders/trace_lines.h"
+
+#include "loaders/limits.h"
+#include "model/json_writer.h"
+
+#include <algorithm>
+#include <map>
+
+namespace forkpoint {
+
+namespace {
+
+bool isBlank(std::string_view line)
+{
+    return line.find_first_not_of(" \t\r") == std::string_view::npos;
+}
+
+void writeCanonical(JsonWriter &json, const JsonValue &value)
+{
+    switch (value.kind()) {
+    case JsonValue::Kind::Null: json.null(); return;
+    case JsonValue::Kind::Bool: json.boolean(*value.boolean()); return;
+    case JsonValue::Kind::Unsigned: json.number(*value.unsignedInteger()); return;
+    case JsonValue::Kind::Negative: json.number(*value.negative()); return;
+    case JsonValue::Kind::Real: json.number(*value.real()); return;
+    case JsonValue::Kind::Digits:
+    case JsonValue::Kind::Text: json.text(*value.text()); return;
+    case JsonValue::Kind::Array:
+        json.beginArray();
+        for (const JsonValue &child : value.children())
+            writeCanonical(json, child);
+        json.endArray();
+        return;
+    case JsonValue::Kind::Object: break;
+    }
+    std::map<std::string_view, JsonValue> sorted;
+    for (const JsonValue &child : value.children())
+        sorted.emplace(child.key(), child);
+    json.beginObject();
+    for (const auto &[key, child] : sorted) {
+        json.key(key);
+        writeCanonical(json, child);
+    }
+    json.endObject();
+}
+
+} // namespace
+
+TraceLineReader::TraceLineReader(const TraceFile &file, const TracePlace &from)
+    : m_file(file),
+      m_lines(*m_file.source, limits::TraceLineBytes)
+{
+    if (from.line > 0)
+        m_lines.seek(from.line, from.byte);
+}
+
+Result<std::optional<TraceRecord>> TraceLineReader::next()
+{
+    for (;;) {
+        FP_TRY(const auto line, m_lines.next());
+        if (!line)
+            return std::optional<TraceRecord>();
+        TraceRecord record;
+        record.place = {m_file.index, line->number, line->byte, line->text.size()};
+        if (line->tooLong) {
+            addProblem(record.place, "long-line",
+                       "is longer than " + std::to_string(limits::TraceLineBytes)
+                           + " bytes and was left out");
+            continue;
+        }
+        if (isBlank(line->text))
+            continue;
+        std::string problem;
+        const Use use = take(line->text, record, problem);
+        // A writer ends every line: without its end even a whole object may be half a record.
+        if (!line->ended) {
+            addProblem(record.place, "torn-line", "the last line is torn and was left out");
+            continue;
+        }
+        if (use == Use::Bad)
+            addProblem(record.place, "bad-line", std::move(problem));
+        if (use == Use::Record)
+            return std::optional(std::move(record));
+    }
+}
+
+TraceLineReader::Use TraceJsonReader::take(std::string_view line, TraceRecord &record,
+                                           std::string &problem)
+{
+    const auto document = JsonDocument::parse(line);
+    if (!document.ok()) {
+        problem = document.error().place + " of the line: " + document.error().text;
+        return Use::Bad;
+    }
+    JsonProblem trouble;
+    const JsonFields fields(document->root(), {}, trouble);
+    const Use use = trouble.error ? Use::Bad : takeObject(fields, record);
+    if (!trouble.error)
+        return use;
+    problem =
+        (trouble.error->place.empty() ? "" : trouble.error->place + " ") + trouble.error->text;
+    return Use::Bad;
+}
+
+void TraceJsonReader::takeTensors(const JsonFields &fields, std::string_view key,
+                                  const TracePlace &place, std::vector<Observation> &observations)
+{
+    JsonProblem trouble;
+    for (const JsonValue &entry : fields.arrayIf(key)) {
+        if (observations.size() == limits::TraceObservations) {
+            addProblem(place, "limit",
+                       "has more than " + std::to_string(limits::TraceObservations) + " tensors");
+            break;
+        }
+        const bool isWord = entry.kind() == JsonValue::Kind::Text;
+        if (isWord || entry.kind() == JsonValue::Kind::Null)
+            observations.emplace_back().absence = isWord ? Absence::Oversize : Absence::Null;
+        else
+            observations.push_back(takeTensor(JsonFields(entry, std::string(key), trouble), place));
+    }
+    if (trouble.error)
+        fields.problem({}, trouble.error->place + ": " + trouble.error->text);
+}
+
+bool firstLineHas(std::string_view head, std::initializer_list<std::string_view> members)
+{
+    const std::string_view line = head.substr(0, head.find('\n'));
+    if (line.empty() || line.front() != '{')
+        return false;
+    const auto document = JsonDocument::parse(line);
+    // A first line longer than the head is judged by what is there of it.
+    return std::all_of(members.begin(), members.end(), [&](std::string_view member) {
+        return document.ok() ? document->root().find(member).has_value()
+                             : line.size() == head.size()
+                && line.find("\"" + std::string(member) + "\"") != std::string_view::npos;
+    });
+}
+
+std::string dtypeWord(std::string_view word)
+{
+    return std::string(word.starts_with("torch.") ? word.substr(6) : word);
+}
+
+std::string canonicalText(const JsonValue &value)
+{
+    JsonWriter json(0);
+    writeCanonical(json, value);
+    std::string text = json.take();
+    if (text.ends_with('\n'))
+        text.pop_back();
+    return text;
+}
+
+std::optional<std::int64_t> integerOrNull(const JsonFields &fields, std::string_view key)
+{
+    const auto value = fields.find(key);
+    if (!value || value->kind() == JsonValue::Kind::Null)
+        return std::nullopt;
+    return fields.integerIf(key);
+}
+
+std::string textOrNull(const JsonFields &fields, std::string_view key)
+{
+    const auto value = fields.find(key);
+    if (!value || value->kind() == JsonValue::Kind::Null)
+        return {};
+    return fields.textOr(key);
+}
+
+std::optional<std::string> hexDigest(std::string_view text, std::size_t digits)
+{
+    if (text.size() != digits)
+        return std::nullopt;
+    std::string hex(text);
+    for (char &c : hex) {
+        if (c >= 'A' && c <= 'F')
+            c = char(c - 'A' + 'a');
+        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')))
+            return std::nullopt;
+    }
+    return hex;
+}
+
+void takeDigest(Observation &observation, DigestKind kind, std::string_view text,
+                std::size_t digits, bool &wrong)
+{
+    observation.kind = kind;
+    if (auto hex = hexDigest(text, digits)) {
+        observation.digest = *std::move(hex);
+        return;
+    }
+    const bool isPlaceholder = text.starts_with("__staged");
+    observation.absence = text == "skipped_oversize" ? Absence::Oversize : Absence::Unresolved;
+    wrong = wrong || (!isPlaceholder && observation.absence == Absence::Unresolved);
+}
+
+std::optional<std::vector<std::uint64_t>> shapeOf(const JsonFields &fields, std::string_view key)
+{
+    const auto value = fields.find(key);
+    if (!value || !value->isArray())
+        return std::nullopt;
+    std::vector<std::uint64_t> shape;
+    for (const JsonValue &dimension : value->children()) {
+        const auto count = dimension.unsignedInteger();
+        if (!count || shape.size() == limits::Rank) {
+            fields.problem(key,
+                           "must be a list of at most " + std::to_string(limits::Rank) + " counts");
+            return std::nullopt;
+        }
+        shape.push_back(*count);
+    }
+    return shape;
+}
+
+} // namespace forkpoint
