@@ -3,8 +3,11 @@
 
 #include "loaders/json.h"
 #include "loaders/limits.h"
+#include "model/trace_stage.h"
 
 #include <algorithm>
+#include <charconv>
+#include <map>
 #include <unordered_map>
 
 namespace forkpoint {
@@ -54,6 +57,28 @@ std::optional<DType> dtypeOfCode(std::string_view code)
             return dtypeByName(row.dtype);
     }
     return std::nullopt;
+}
+
+/// "a,,b" as three; of an empty text none.
+std::vector<std::string_view> commaList(std::string_view text)
+{
+    std::vector<std::string_view> words;
+    while (!text.empty()) {
+        const std::size_t comma = std::min(text.find(','), text.size());
+        words.push_back(text.substr(0, comma));
+        if (comma + 1 == text.size())
+            words.emplace_back(); // a list may end in an empty entry
+        text.remove_prefix(std::min(comma + 1, text.size()));
+    }
+    return words;
+}
+
+std::optional<std::int64_t> wholeNumber(std::string_view text)
+{
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool isWhole = error == std::errc() && end == text.data() + text.size();
+    return isWhole ? std::optional(number) : std::nullopt;
 }
 
 /// One member of the header, as it stands there.
@@ -363,6 +388,7 @@ private:
         std::unordered_map<std::string_view, std::size_t> numbers;
         for (std::size_t i = 0; i < m_entries.size(); ++i)
             numbers.emplace(m_entries[i].name, i);
+        std::string_view order, stages, microBatches;
         for (const JsonValue &member : metadata.children()) {
             const std::string place = std::string(MetadataKey) + "." + std::string(member.key());
             if (member.kind() != JsonValue::Kind::Text) {
@@ -378,33 +404,58 @@ private:
             value.file = m_source->name();
             m_builder.addValue(std::move(value));
             if (member.key() == "order")
-                setExecutionOrder(text, numbers);
+                order = text;
+            if (member.key() == "stages")
+                stages = text;
+            if (member.key() == "micro_batches")
+                microBatches = text;
             // save_model of the reference: names it dropped because another shares the storage.
             if (!numbers.contains(member.key()) && numbers.contains(text)) {
                 tell(Severity::Note, "tied", place,
                      "was saved as " + inQuotes(text) + ", which shares its storage");
             }
         }
+        setRecordedPlaces(setExecutionOrder(order, numbers), stages, microBatches);
     }
 
-    /// Takes the order only if every name of it is a tensor; they then count from 0.
-    void setExecutionOrder(std::string_view names,
-                           const std::unordered_map<std::string_view, std::size_t> &numbers)
+    /// Takes the order only if every name of it is a tensor; they then count from 0. Returns the
+    /// tensors in that order.
+    std::vector<std::size_t>
+    setExecutionOrder(std::string_view names,
+                      const std::unordered_map<std::string_view, std::size_t> &numbers)
     {
-        std::vector<std::size_t> order;
-        while (!names.empty()) {
-            const std::size_t comma = std::min(names.find(','), names.size());
-            const auto found = numbers.find(names.substr(0, comma));
-            if (found == numbers.end())
-                return;
-            order.push_back(found->second);
-            names.remove_prefix(std::min(comma + 1, names.size()));
-        }
         // Tensors of this file follow each other in the builder, from where it began.
         auto &tensors = m_builder.mutableCatalog().tensors;
         const std::size_t first = tensors.size() - m_entries.size();
+        std::vector<std::size_t> order;
+        for (const std::string_view name : commaList(names)) {
+            const auto found = numbers.find(name);
+            if (found == numbers.end())
+                return {};
+            order.push_back(first + found->second);
+        }
         for (std::size_t i = 0; i < order.size(); ++i)
-            tensors[first + order[i]].executionOrder = i;
+            tensors[order[i]].executionOrder = i;
+        return order;
+    }
+
+    /// Lists beside the order, entry by entry: "forward,forward,loss" and "0,0,".
+    void setRecordedPlaces(const std::vector<std::size_t> &order, std::string_view stages,
+                           std::string_view microBatches)
+    {
+        const auto words = commaList(stages), numbers = commaList(microBatches);
+        if (order.empty() || words.size() != order.size())
+            return;
+        std::map<RecordedPlace, std::shared_ptr<const RecordedPlace>> known;
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            RecordedPlace place{stageByWord(words[i]), {}, {}};
+            if (numbers.size() == order.size())
+                place.microBatch = wholeNumber(numbers[i]);
+            auto &shared = known[place];
+            if (!shared)
+                shared = std::make_shared<const RecordedPlace>(place);
+            m_builder.mutableCatalog().tensors[order[i]].recorded = shared;
+        }
     }
 
     void tell(Severity severity, std::string_view code, std::string_view place, std::string text)

@@ -73,6 +73,7 @@ TensorRow rowOf(const TensorPair &pair, const Catalog &a, const Catalog &b)
         row.bytes += tensor.bytes;
         row.order = tensor.fileOrder;
         row.executionOrder = tensor.executionOrder;
+        row.recorded = tensor.recorded;
     };
     if (pair.b)
         describe(b.tensors[*pair.b], row.nameB, row.dtypeB, row.shapeB, row.layoutKnownB);

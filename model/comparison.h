@@ -39,6 +39,7 @@ struct TensorRow
     bool layoutKnownA = true, layoutKnownB = true; ///< false: that dtype and shape mean nothing
     std::uint64_t order = 0;                       ///< file order of A (of B where A lacks it)
     std::uint64_t executionOrder = NoOrder;
+    std::shared_ptr<const RecordedPlace> recorded; ///< of A (of B where A lacks it)
 
     std::string comparedAs; ///< the wider type, where the dtypes differ and one embeds
     std::optional<bool> valueEqual;

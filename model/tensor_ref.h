@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -70,6 +71,15 @@ struct Replica
 constexpr std::uint64_t NoStorage = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t NoOrder = std::numeric_limits<std::uint64_t>::max();
 
+/// Where in a training step a tensor was recorded.
+struct RecordedPlace
+{
+    std::string stage; ///< a word of model/trace_stage.h
+    std::optional<std::int64_t> microBatch, rank;
+
+    auto operator<=>(const RecordedPlace &) const = default;
+};
+
 /// One tensor of a checkpoint: what it is and where its bytes are, never the bytes.
 struct TensorRef
 {
@@ -96,8 +106,10 @@ struct TensorRef
 
     std::uint64_t fileOrder = 0;            ///< position in the file, for "file order" views
     std::uint64_t executionOrder = NoOrder; ///< position in a recorded execution order, if any
-    std::string note;                       ///< "rank-local part of [8, 4]", "stored as quint8"
-    std::optional<Error> unreadable;        ///< why the bytes cannot be had, wholly or in part
+    /// Where in its step a tracer took it; nullptr for what no tracer wrote.
+    std::shared_ptr<const RecordedPlace> recorded;
+    std::string note;                ///< "rank-local part of [8, 4]", "stored as quint8"
+    std::optional<Error> unreadable; ///< why the bytes cannot be had, wholly or in part
     /// False where only the name is known (its shard is missing): dtype and shape are placeholders
     /// that decide nothing. Unreadable then.
     bool layoutKnown = true;
