@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/trace_record.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace forkpoint {
+
+/// What two observations of one thing prove about its value.
+enum class Evidence : std::uint8_t {
+    Nothing,       ///< neither side tells the value (rule M15): not compared
+    Equal,         ///< as far as the digest goes
+    Different,     ///< values, shapes or element types differ
+    NotComparable, ///< digests of two kinds, or one side alone tells the value
+};
+
+/// Some observations of one record against their partners.
+struct EvidenceSum
+{
+    Evidence evidence = Evidence::Nothing; ///< Different over NotComparable over Equal over Nothing
+    std::uint64_t compared = 0, different = 0, nothing = 0, notComparable = 0;
+    Strength weakestEqual = Strength::Bytes;
+    Strength strongestDifferent = Strength::None;
+    std::optional<int> fewestBits; ///< of the equal XOR digests
+    bool layoutDiffers = false;    ///< shape or element type
+    bool metadataDiffers = false;  ///< device, stride, requires_grad: no value (rule M17)
+    std::map<DigestKind, std::uint64_t> byKind; ///< of those compared
+    std::map<Absence, std::uint64_t> absences;
+
+    void add(const EvidenceSum &other);
+};
+
+/// Digests are compared together with shape, type and count, never alone (rule M16); equal absences
+/// are no match (M15); NaN as a norm is no evidence.
+EvidenceSum compareObservations(std::span<const Observation> a, std::span<const Observation> b);
+
+/// Inputs and outputs of two records that met.
+struct RecordEvidence
+{
+    EvidenceSum inputs, outputs; ///< fields are among the outputs
+    EvidenceSum all() const;
+};
+
+RecordEvidence compareRecords(const TraceRecord &a, const TraceRecord &b);
+
+} // namespace forkpoint
