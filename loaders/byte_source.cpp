@@ -38,6 +38,19 @@ Status WindowSource::read(std::uint64_t offset, MutableByteView out) const
     return m_base->read(m_offset + offset, out);
 }
 
+std::optional<ByteOrigin> WindowSource::origin() const
+{
+    return derived(*m_base, "window " + std::to_string(m_offset) + " " + std::to_string(m_size));
+}
+
+std::optional<ByteOrigin> derived(const ByteSource &base, const std::string &step)
+{
+    std::optional<ByteOrigin> origin = base.origin();
+    if (origin)
+        origin->derivation += step + "; ";
+    return origin;
+}
+
 Result<std::vector<std::byte>> readAll(const ByteSource &source, std::uint64_t offset,
                                        std::uint64_t size, std::uint64_t cap)
 {

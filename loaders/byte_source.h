@@ -3,13 +3,22 @@
 
 #include "model/bytes.h"
 #include "model/result.h"
+#include "model/tensor_origin.h"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace forkpoint {
+
+/// The file that bytes come from, and how they follow from its own: "window 80 16; ".
+struct ByteOrigin
+{
+    std::shared_ptr<const FileState> file;
+    std::string derivation;
+};
 
 /// Bytes at fixed positions: a file, a part of one, a decoded record, or memory. All I/O of the
 /// loaders goes through this interface, so that tests can cut, delay or corrupt it. Thread-safe.
@@ -34,6 +43,8 @@ public:
     }
     /// Whether the bytes may still be those that were there at opening (device, inode, size, mtime).
     virtual Status unchanged() const { return {}; }
+    /// Nothing where no single file decides the bytes.
+    virtual std::optional<ByteOrigin> origin() const { return std::nullopt; }
 
 protected:
     ByteSource() = default;
@@ -82,6 +93,7 @@ public:
         m_base->willRead(m_offset + offset, size);
     }
     Status unchanged() const override { return m_base->unchanged(); }
+    std::optional<ByteOrigin> origin() const override;
 
 private:
     WindowSource(std::shared_ptr<const ByteSource> base, std::uint64_t offset, std::uint64_t size,
@@ -97,6 +109,9 @@ private:
     std::uint64_t m_offset, m_size;
     std::string m_name;
 };
+
+/// The origin of `base` with one step more.
+std::optional<ByteOrigin> derived(const ByteSource &base, const std::string &step);
 
 /// Reads [offset, offset + size) into memory; refuses more than `cap` bytes (a loader's limit).
 Result<std::vector<std::byte>> readAll(const ByteSource &source, std::uint64_t offset,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/checkpoint.h"
 
+#include "loaders/extent_origin.h"
 #include "loaders/extent_reader.h"
 
 #include <algorithm>
@@ -81,6 +82,13 @@ Status Checkpoint::unchanged() const
     for (const auto &file : m_files)
         FP_CHECK(file->unchanged());
     return {};
+}
+
+std::optional<TensorOrigin> Checkpoint::origin(TensorIndex tensor) const
+{
+    if (tensor >= m_catalog.tensors.size() || m_catalog.tensors[tensor].unreadable)
+        return std::nullopt;
+    return originOf(m_catalog.tensors[tensor], m_files);
 }
 
 FileIndex CheckpointBuilder::addFile(std::shared_ptr<const ByteSource> source)

@@ -20,6 +20,7 @@ public:
     Status read(TensorIndex tensor, std::uint64_t firstByte, MutableByteView out) const override;
     void willRead(TensorIndex tensor, std::uint64_t firstByte, std::uint64_t size) const override;
     Status unchanged() const override;
+    std::optional<TensorOrigin> origin(TensorIndex tensor) const override;
 
 private:
     friend class CheckpointBuilder;

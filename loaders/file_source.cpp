@@ -98,7 +98,9 @@ Result<std::shared_ptr<const FileSource>> FileSource::openAt(Location location, 
 {
     const std::shared_ptr<FileSource> file(new FileSource(std::move(location), std::move(name)));
     FP_TRY(Descriptor descriptor, file->openHere());
-    FP_TRY(file->m_identity, identify(descriptor, file->m_name));
+    FP_TRY(FileState state, identify(descriptor, file->m_name));
+    state.path = file->path();
+    file->m_state = std::make_shared<const FileState>(std::move(state));
     OpenFiles::ofThisProcess().insert(file.get(),
                                       std::make_shared<const Descriptor>(std::move(descriptor)));
     return std::shared_ptr<const FileSource>(file);
@@ -107,6 +109,16 @@ Result<std::shared_ptr<const FileSource>> FileSource::openAt(Location location, 
 FileSource::~FileSource()
 {
     OpenFiles::ofThisProcess().forget(this);
+}
+
+std::string FileSource::path() const
+{
+    std::filesystem::path path = m_location.directory;
+    if (m_location.relative)
+        path /= *m_location.relative;
+    std::error_code error;
+    const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+    return error ? path.string() : absolute.string();
 }
 
 Result<Descriptor> FileSource::openHere() const
@@ -121,7 +133,7 @@ Result<Handle> FileSource::descriptor() const
     if (auto open = OpenFiles::ofThisProcess().find(this))
         return open;
     FP_TRY(Descriptor reopened, openHere());
-    FP_TRY(const FileIdentity now, identify(reopened, m_name));
+    FP_TRY(const FileState now, identify(reopened, m_name));
     FP_CHECK(isStill(now));
     auto handle = std::make_shared<const Descriptor>(std::move(reopened));
     OpenFiles::ofThisProcess().insert(this, handle);
@@ -150,18 +162,17 @@ void FileSource::willRead(std::uint64_t offset, std::uint64_t size) const
 Status FileSource::unchanged() const
 {
     FP_TRY(const Handle file, descriptor());
-    FP_TRY(const FileIdentity now, identify(*file, m_name));
+    FP_TRY(const FileState now, identify(*file, m_name));
     return isStill(now);
 }
 
-Status FileSource::isStill(const FileIdentity &now) const
+Status FileSource::isStill(const FileState &now) const
 {
-    if (now == m_identity)
+    if (now.sameButChangedTime(*m_state))
         return {};
     std::string text = "changed after it was opened";
-    if (now.size != m_identity.size) {
-        text +=
-            ": had " + std::to_string(m_identity.size) + " bytes, has " + std::to_string(now.size);
+    if (now.size != size()) {
+        text += ": had " + std::to_string(size()) + " bytes, has " + std::to_string(now.size);
     }
     return Error{ErrorCode::Changed, m_name, {}, std::move(text)};
 }

@@ -27,10 +27,12 @@ public:
     ~FileSource() override;
 
     const std::string &name() const override { return m_name; }
-    std::uint64_t size() const override { return m_identity.size; }
+    std::uint64_t size() const override { return m_state->size; }
     Status read(std::uint64_t offset, MutableByteView out) const override;
     void willRead(std::uint64_t offset, std::uint64_t size) const override;
     Status unchanged() const override;
+    /// The state in which it was opened.
+    std::optional<ByteOrigin> origin() const override { return ByteOrigin{m_state, {}}; }
 
 private:
     struct Location
@@ -45,13 +47,14 @@ private:
     {
     }
     static Result<std::shared_ptr<const FileSource>> openAt(Location location, std::string name);
+    std::string path() const; ///< absolute
     Result<Descriptor> openHere() const;
     Result<std::shared_ptr<const Descriptor>> descriptor() const;
-    Status isStill(const FileIdentity &now) const;
+    Status isStill(const FileState &now) const;
 
     Location m_location;
     std::string m_name;
-    FileIdentity m_identity;
+    std::shared_ptr<const FileState> m_state; ///< when it was opened
 };
 
 } // namespace forkpoint

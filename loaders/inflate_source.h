@@ -26,6 +26,10 @@ public:
     std::uint64_t size() const override { return m_size; }
     Status read(std::uint64_t offset, MutableByteView out) const override;
     Status unchanged() const override { return m_compressed->unchanged(); }
+    std::optional<ByteOrigin> origin() const override
+    {
+        return derived(*m_compressed, "deflate " + std::to_string(m_size));
+    }
 
 private:
     struct Stream;

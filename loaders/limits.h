@@ -59,6 +59,10 @@ constexpr std::size_t EagerPieces = 50'000;
 /// that is none: pickles of trainers are small.
 constexpr std::uint64_t DecodedObjectBytes = 64u << 20;
 
+/// The decoded body of a fingerprint file: some 100 bytes a tensor, 64 MiB of digests; that of a run
+/// of many steps has the catalogue of each.
+constexpr std::uint64_t FingerprintFileBytes = 512u << 20;
+
 /// Bytes of what several ranks hold alike that are compared when a checkpoint is opened.
 constexpr std::uint64_t ReplicaBytes = std::uint64_t(1) << 30;
 /// Members of a tar archive.

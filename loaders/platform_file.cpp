@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <string_view>
 #include <vector>
 
@@ -112,6 +113,21 @@ std::string_view kindOf(mode_t mode)
     }
 }
 
+/// Also false of times in the future: the clock that set them is not ours.
+bool isSettled(const struct stat &status)
+{
+    constexpr std::int64_t SettlingSeconds = 2;
+    timespec now = {};
+    if (::clock_gettime(CLOCK_REALTIME, &now) != 0)
+        return false;
+    const auto atLeastBack = [&](const timespec &time) {
+        const std::int64_t seconds = std::int64_t(now.tv_sec) - std::int64_t(time.tv_sec);
+        return seconds > SettlingSeconds
+            || (seconds == SettlingSeconds && now.tv_nsec >= time.tv_nsec);
+    };
+    return atLeastBack(status.st_mtim) && atLeastBack(status.st_ctim);
+}
+
 /// The kernel's answer where it has one; errno says why not.
 int openWithoutLeaving(int root, const std::string &relative,
                        const std::vector<std::string> &components)
@@ -158,7 +174,7 @@ Result<Descriptor> openBeneath(const std::filesystem::path &directory, const std
     return escapes(displayName, "a symbolic link leads out of it");
 }
 
-Result<FileIdentity> identify(const Descriptor &file, const std::string &displayName)
+Result<FileState> identify(const Descriptor &file, const std::string &displayName)
 {
     struct stat status = {};
     if (::fstat(file.get(), &status) != 0)
@@ -169,9 +185,16 @@ Result<FileIdentity> identify(const Descriptor &file, const std::string &display
                      {},
                      "must be a regular file, is " + std::string(kindOf(status.st_mode))};
     }
-    return FileIdentity{std::uint64_t(status.st_dev), std::uint64_t(status.st_ino),
-                        std::uint64_t(status.st_size), std::int64_t(status.st_mtim.tv_sec),
-                        std::int64_t(status.st_mtim.tv_nsec)};
+    FileState state;
+    state.device = std::uint64_t(status.st_dev);
+    state.inode = std::uint64_t(status.st_ino);
+    state.size = std::uint64_t(status.st_size);
+    state.modifiedSeconds = std::int64_t(status.st_mtim.tv_sec);
+    state.modifiedNanoseconds = std::int64_t(status.st_mtim.tv_nsec);
+    state.changedSeconds = std::int64_t(status.st_ctim.tv_sec);
+    state.changedNanoseconds = std::int64_t(status.st_ctim.tv_nsec);
+    state.settled = isSettled(status);
+    return state;
 }
 
 Status readAt(const Descriptor &file, std::uint64_t offset, MutableByteView out,

@@ -4,6 +4,7 @@
 
 #include "model/bytes.h"
 #include "model/result.h"
+#include "model/tensor_origin.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -32,14 +33,6 @@ private:
     int m_number;
 };
 
-/// Which file it is and in what state. ctime is not part of it: a new hard link changes no byte.
-struct FileIdentity
-{
-    std::uint64_t device = 0, inode = 0, size = 0;
-    std::int64_t modifiedSeconds = 0, modifiedNanoseconds = 0;
-    bool operator==(const FileIdentity &) const = default;
-};
-
 /// A path that the user named; symbolic links are followed.
 Result<Descriptor> openNamed(const std::filesystem::path &path, const std::string &displayName);
 
@@ -50,8 +43,8 @@ Result<Descriptor> openNamed(const std::filesystem::path &path, const std::strin
 Result<Descriptor> openBeneath(const std::filesystem::path &directory, const std::string &relative,
                                const std::string &displayName);
 
-/// Refused where it is no regular file.
-Result<FileIdentity> identify(const Descriptor &file, const std::string &displayName);
+/// Which file it is and in what state, without its path. Refused where it is no regular file.
+Result<FileState> identify(const Descriptor &file, const std::string &displayName);
 
 /// Fills all of `out` from `offset`; Io, or Changed where the file ends before.
 Status readAt(const Descriptor &file, std::uint64_t offset, MutableByteView out,

@@ -114,6 +114,7 @@ public:
     const std::string &name() const override { return m_name; }
     std::uint64_t size() const override { return m_size; }
     Status unchanged() const override { return m_compressed->unchanged(); }
+    std::optional<ByteOrigin> origin() const override { return derived(*m_compressed, "zstd"); }
     Status read(std::uint64_t offset, MutableByteView out) const override
     {
         if (offset > m_size || out.size() > m_size - offset) {
@@ -163,6 +164,16 @@ std::string_view whyNoZstd()
     return {};
 }
 
+std::vector<std::byte> compressZstd(ByteView bytes)
+{
+    constexpr int Level = 3;
+    std::vector<std::byte> frame(ZSTD_compressBound(bytes.size()));
+    const std::size_t size =
+        ZSTD_compress(frame.data(), frame.size(), bytes.data(), bytes.size(), Level);
+    frame.resize(ZSTD_isError(size) ? 0 : size);
+    return frame;
+}
+
 Result<std::shared_ptr<const ByteSource>> openZstd(std::shared_ptr<const ByteSource> compressed,
                                                    std::uint64_t cap, std::string name)
 {
@@ -180,6 +191,11 @@ namespace forkpoint {
 std::string_view whyNoZstd()
 {
     return "needs zstd, which this build was made without";
+}
+
+std::vector<std::byte> compressZstd(ByteView)
+{
+    return {};
 }
 
 Result<std::shared_ptr<const ByteSource>> openZstd(std::shared_ptr<const ByteSource>, std::uint64_t,

@@ -3,6 +3,7 @@
 
 #include "model/diff_stats.h"
 #include "model/fingerprint.h"
+#include "model/known_digests.h"
 #include "model/pairing.h"
 #include "model/verdict.h"
 
@@ -45,9 +46,10 @@ struct TensorRow
     std::optional<bool> valueEqual;
     /// When measured: differing pairs, all with full. Shared, because rows are copied often.
     std::shared_ptr<const DiffStats> stats;
-    bool withinTolerance = false; ///< bits differ, and all of them within what was asked
-    bool stoppedEarly = false;    ///< verdict only: known to differ, not read to the end
-    bool partlyRead = false;      ///< known to differ, the rest cannot be read: see reason
+    bool withinTolerance = false;        ///< bits differ, and all of them within what was asked
+    bool stoppedEarly = false;           ///< verdict only: known to differ, not read to the end
+    bool partlyRead = false;             ///< known to differ, the rest cannot be read: see reason
+    Strength strength = Strength::Bytes; ///< of what `status` says, where something was compared
     std::optional<TensorFingerprint> fingerprintA, fingerprintB;
 };
 
@@ -87,6 +89,8 @@ struct CompareOptions
     bool fingerprints = true;  ///< compute both fingerprints on the way
     bool measure = true;       ///< statistics of the pairs that differ
     bool magnitudes = true;    ///< histograms of |a| and |b| too; always with full
+    /// Digests that may stand for reading, and learn from it; null: everything is read.
+    std::shared_ptr<KnownDigests> known;
 };
 
 /// Two checkpoints, compared. A result in progress has `finished` false and a verdict that says so.

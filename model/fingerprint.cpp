@@ -51,6 +51,33 @@ private:
 
 } // namespace
 
+namespace {
+
+/// The node of level + 1 over these of `level`.
+Digest128 nodeOf(const ComputeBackend &backend, std::size_t level,
+                 std::span<const Digest128> children)
+{
+    Input input(NodeTag);
+    input.number32(level + 1);
+    input.number32(children.size());
+    for (const Digest128 &child : children)
+        input.digest(child);
+    return input.hash(backend);
+}
+
+} // namespace
+
+std::vector<Digest128> foldNodes(const ComputeBackend &backend, std::size_t level,
+                                 std::span<const Digest128> nodes)
+{
+    std::vector<Digest128> above;
+    for (std::size_t first = 0; first < nodes.size(); first += FingerprintFanOut) {
+        const std::size_t count = std::min(FingerprintFanOut, nodes.size() - first);
+        above.push_back(nodeOf(backend, level, nodes.subspan(first, count)));
+    }
+    return above;
+}
+
 void FingerprintTree::push(const Digest128 &leaf)
 {
     ++m_leaves;
@@ -64,9 +91,11 @@ void FingerprintTree::pushAt(std::size_t level, const Digest128 &digest)
         if (level == m_levels.size())
             m_levels.emplace_back();
         m_levels[level].push_back(node);
+        if (level == m_keptLevel)
+            m_kept.push_back(node);
         if (m_levels[level].size() < FingerprintFanOut)
             return;
-        node = nodeOf(level, m_levels[level]);
+        node = nodeOf(m_backend, level, m_levels[level]);
         m_levels[level].clear();
     }
 }
@@ -84,18 +113,17 @@ Digest128 FingerprintTree::finish()
             return children.front();
         }
         if (!children.empty())
-            pushAt(level + 1, nodeOf(level, children));
+            pushAt(level + 1, nodeOf(m_backend, level, children));
     }
 }
 
-Digest128 FingerprintTree::nodeOf(std::size_t level, const std::vector<Digest128> &children) const
+std::vector<Digest128> FingerprintTree::takeKept()
 {
-    Input input(NodeTag);
-    input.number32(level + 1);
-    input.number32(children.size());
-    for (const Digest128 &child : children)
-        input.digest(child);
-    return input.hash(m_backend);
+    std::vector<Digest128> kept = std::move(m_kept);
+    m_kept.clear();
+    if (kept.size() < 2)
+        kept.clear();
+    return kept;
 }
 
 TensorHasher::TensorHasher(const ComputeBackend &backend) : m_backend(backend), m_tree(backend) {}

@@ -5,6 +5,8 @@
 #include "model/digest.h"
 #include "model/tensor_ref.h"
 
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,18 +30,28 @@ class FingerprintTree
 public:
     explicit FingerprintTree(const ComputeBackend &backend) : m_backend(backend) {}
 
+    /// Keeps the nodes of a level (0: the leaves) for takeKept(). Call it before the first leaf.
+    void keep(std::size_t level) { m_keptLevel = level; }
+    /// After finish(): the nodes of that level in order; none where it had fewer than two.
+    std::vector<Digest128> takeKept();
+
     void push(const Digest128 &leaf);
     /// The top node; of no leaf at all: the digest of the empty string.
     Digest128 finish();
 
 private:
     void pushAt(std::size_t level, const Digest128 &digest);
-    Digest128 nodeOf(std::size_t level, const std::vector<Digest128> &children) const;
 
     const ComputeBackend &m_backend;
     std::vector<std::vector<Digest128>> m_levels;
     std::uint64_t m_leaves = 0;
+    std::optional<std::size_t> m_keptLevel;
+    std::vector<Digest128> m_kept;
 };
+
+/// The nodes of level + 1 over those of `level`, in order.
+std::vector<Digest128> foldNodes(const ComputeBackend &backend, std::size_t level,
+                                 std::span<const Digest128> nodes);
 
 /// The content digest of a logical stream that comes in pieces of any size, in order.
 class TensorHasher

@@ -3,7 +3,11 @@
 
 #include "model/bytes.h"
 #include "model/catalog.h"
+#include "model/recorded_digests.h"
 #include "model/result.h"
+#include "model/tensor_origin.h"
+
+#include <optional>
 
 namespace forkpoint {
 
@@ -34,6 +38,12 @@ public:
     /// After a pass over the data: whether any file changed since it was opened, by identity,
     /// size or modification time. The first such change is the error.
     virtual Status unchanged() const = 0;
+
+    /// Where the bytes of that tensor come from; nothing where that cannot be told.
+    virtual std::optional<TensorOrigin> origin(TensorIndex) const { return std::nullopt; }
+
+    /// Of a fingerprint file: what it has in place of that tensor's bytes, which read() refuses.
+    virtual const RecordedDigests *recorded(TensorIndex) const { return nullptr; }
 
 protected:
     TensorSource() = default;
