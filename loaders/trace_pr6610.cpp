@@ -55,7 +55,7 @@ private:
 
     void takeEvent(const JsonFields &fields, const std::string &phase, TraceRecord &record)
     {
-        record.role = RecordRole::Scalar;
+        record.role = RecordRole::Values;
         record.stage = stageOf(phase, record.name);
         if (record.name == "iteration_start")
             record.role = RecordRole::IterationBegin;

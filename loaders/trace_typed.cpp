@@ -119,10 +119,10 @@ private:
             record.role = RecordRole::Op;
             record.stage = kind == "op" ? "op" : "forward";
         } else if (kind == "optimizer") {
-            record.role = RecordRole::Scalar;
+            record.role = RecordRole::Values;
             record.stage = "optimizer";
         } else {
-            record.role = RecordRole::Scalar;
+            record.role = RecordRole::Values;
             record.stage = kind;
         }
         record.scope = textOrNull(payload, "scope");

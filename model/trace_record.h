@@ -80,7 +80,7 @@ enum class RecordRole : std::uint8_t {
     Collective,      ///< a whole collective: inputs and outputs
     CollectiveBegin, ///< its inputs
     CollectiveEnd,   ///< its outputs
-    Scalar,          ///< values only
+    Values,          ///< values only
     Runtime,         ///< versions and settings of the process: never a value that may differ
     IterationBegin,
     IterationEnd,
