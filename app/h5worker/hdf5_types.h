@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/h5worker/hdf5_handle.h"
+#include "loaders/hdf5_description.h"
+#include "model/result.h"
+
+namespace forkpoint {
+
+/// The elements of a type as scalar fields at fixed places. Members that lie elsewhere in the file
+/// (variable-length data, references) become opaque fields whose bits are addresses; `hasElsewhere`
+/// says so.
+struct Hdf5Layout
+{
+    std::vector<Hdf5Field> fields;
+    bool hasElsewhere = false;
+};
+
+/// Limit where a type nests too deep or has too many members.
+Result<Hdf5Layout> layoutOf(const Hdf5Handle &type);
+
+/// Whether the elements are text, references or variable-length lists, which are shown as values.
+bool isValueType(const Hdf5Handle &type);
+
+} // namespace forkpoint

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/h5worker/hdf5_walk.h"
+
+#include "app/h5worker/hdf5_datasets.h"
+#include "app/h5worker/hdf5_values.h"
+
+#include <map>
+
+namespace forkpoint {
+
+namespace {
+
+/// Links of one group.
+constexpr std::size_t Links = 4'000'000;
+/// Groups inside groups.
+constexpr std::size_t Depth = 2000;
+constexpr std::size_t LinkTextBytes = 1u << 16;
+
+struct Listing
+{
+    std::vector<std::string> names;
+    bool isOrdered = true;
+};
+
+/// The names of a group come in their order; a listing that goes back walks in a circle.
+herr_t collectLink(hid_t, const char *name, const H5L_info_t *, void *data)
+{
+    auto &listing = *static_cast<Listing *>(data);
+    listing.isOrdered = listing.names.empty() || listing.names.back() < name;
+    if (!listing.isOrdered || listing.names.size() == Links)
+        return 1;
+    listing.names.emplace_back(name);
+    return 0;
+}
+
+std::string printed(const Hdf5Path &path)
+{
+    std::string text;
+    for (const std::string &name : path)
+        text += "/" + name;
+    return text.empty() ? "/" : text;
+}
+
+class Walk
+{
+public:
+    Walk(WorkerLink &link, const Hdf5Handle &file) : m_link(link), m_file(file) {}
+
+    void tellAll()
+    {
+        enter(Hdf5Handle(H5Gopen2(m_file.get(), "/", H5P_DEFAULT)));
+        while (!m_open.empty()) {
+            Group &group = m_open.back();
+            if (group.next == group.names.size()) {
+                m_open.pop_back();
+                if (!m_open.empty())
+                    m_path.pop_back();
+                continue;
+            }
+            m_path.push_back(group.names[group.next++]);
+            const std::size_t depth = m_open.size();
+            visit(group.handle, m_path.back());
+            H5Eclear2(H5E_DEFAULT);
+            if (m_open.size() == depth)
+                m_path.pop_back();
+        }
+    }
+
+private:
+    struct Group
+    {
+        Hdf5Handle handle;
+        std::vector<std::string> names;
+        std::size_t next = 0;
+    };
+
+    void complain(ErrorCode code, std::string text, bool isDataset = false)
+    {
+        m_link.tell(Hdf5Problem{Severity::Error, code, m_path, isDataset, true, std::move(text)});
+    }
+
+    void enter(Hdf5Handle group)
+    {
+        H5O_info_t info = {};
+        if (!group.valid() || H5Oget_info2(group.get(), &info, H5O_INFO_BASIC) < 0)
+            return complain(ErrorCode::Malformed, hdf5Failure());
+        const auto [known, isNew] = m_groups.try_emplace(info.addr, printed(m_path));
+        if (!isNew) {
+            m_link.tell(Hdf5Value{m_path, false, Hdf5Value::Link{known->second}});
+            return;
+        }
+        if (m_open.size() == Depth)
+            return complain(ErrorCode::Limit,
+                            "groups may lie at most " + std::to_string(Depth) + " deep");
+        tellAttributes(m_link, group, m_path);
+        Listing listing;
+        hsize_t position = 0;
+        const herr_t stopped =
+            H5Literate(group.get(), H5_INDEX_NAME, H5_ITER_INC, &position, collectLink, &listing);
+        if (stopped < 0)
+            complain(ErrorCode::Malformed, "the group cannot be listed: " + hdf5Failure());
+        else if (stopped > 0 && !listing.isOrdered)
+            complain(ErrorCode::Malformed,
+                     "the group's links are not in order: not all are listed");
+        else if (stopped > 0)
+            complain(ErrorCode::Limit, "the group has more links than are listed");
+        m_open.push_back({std::move(group), std::move(listing.names), 0});
+    }
+
+    void visit(const Hdf5Handle &group, const std::string &name)
+    {
+        H5L_info_t info = {};
+        if (H5Lget_info(group.get(), name.c_str(), &info, H5P_DEFAULT) < 0)
+            return complain(ErrorCode::Malformed, "the link cannot be read: " + hdf5Failure());
+        switch (info.type) {
+        case H5L_TYPE_HARD: return visitObject(info.u.address);
+        case H5L_TYPE_SOFT: return tellSoftLink(group, name, info.u.val_size);
+        case H5L_TYPE_EXTERNAL: return tellExternalLink(group, name, info.u.val_size);
+        default: return complain(ErrorCode::Unsupported, "is a link of a kind that is not known");
+        }
+    }
+
+    /// By address: a name with a slash would be taken for a path.
+    void visitObject(haddr_t address)
+    {
+        Hdf5Handle object(H5Oopen_by_addr(m_file.get(), address));
+        if (!object.valid())
+            return complain(ErrorCode::Malformed, hdf5Failure(), true);
+        switch (H5Iget_type(object.get())) {
+        case H5I_GROUP: return enter(std::move(object));
+        case H5I_DATASET:
+            tellDataset(m_link, object, m_path, address);
+            return tellAttributes(m_link, object, m_path);
+        default: m_link.tell(Hdf5Value{m_path, false, Hdf5Value::Opaque{"a committed datatype"}});
+        }
+    }
+
+    std::string linkText(const Hdf5Handle &group, const std::string &name, std::size_t size)
+    {
+        std::string text(std::min(size, LinkTextBytes) + 1, '\0');
+        if (H5Lget_val(group.get(), name.c_str(), text.data(), text.size() - 1, H5P_DEFAULT) < 0)
+            return {};
+        return text;
+    }
+
+    void tellSoftLink(const Hdf5Handle &group, const std::string &name, std::size_t size)
+    {
+        m_link.tell(Hdf5Value{m_path, false, Hdf5Value::Link{linkText(group, name, size).c_str()}});
+    }
+
+    void tellExternalLink(const Hdf5Handle &group, const std::string &name, std::size_t size)
+    {
+        const std::string text = linkText(group, name, size);
+        const char *file = nullptr, *object = nullptr;
+        unsigned flags = 0;
+        const bool isKnown =
+            H5Lunpack_elink_val(text.data(), text.size() - 1, &flags, &file, &object) >= 0;
+        const std::string target = isKnown ? std::string(file) + ":" + object : "?";
+        m_link.tell(Hdf5Value{m_path, false, Hdf5Value::Link{target}});
+        m_link.tell(Hdf5Problem{Severity::Warning, ErrorCode::Refused, m_path, false, false,
+                                "an external link ('" + target + "') is shown, and not followed"});
+    }
+
+    WorkerLink &m_link;
+    const Hdf5Handle &m_file;
+    std::vector<Group> m_open;
+    Hdf5Path m_path;
+    std::map<haddr_t, std::string> m_groups; ///< where each group was met first
+};
+
+} // namespace
+
+void tellFile(WorkerLink &link, const Hdf5Handle &file)
+{
+    Walk(link, file).tellAll();
+}
+
+} // namespace forkpoint
