@@ -4,6 +4,7 @@
 #include "loaders/file_source.h"
 #include "loaders/hf_index.h"
 #include "loaders/json_values.h"
+#include "loaders/keras_index.h"
 
 #include <algorithm>
 #include <array>
@@ -96,6 +97,8 @@ public:
     Status addIndex(const std::string &name)
     {
         FP_TRY(const auto file, FileSource::openBeneath(m_directory, name, m_prefix + name));
+        if (isKerasIndex(*file))
+            return addKerasIndex(*file);
         FP_TRY(const HfIndex index, readHfIndex(*file));
         for (const auto &[shard, names] : index.shards)
             m_shards.insert(shard);
@@ -110,6 +113,16 @@ public:
     Result<LoadedFile> finish() { return LoadedFile{std::move(m_builder), formatName()}; }
 
 private:
+    Status addKerasIndex(const ByteSource &file)
+    {
+        FP_TRY(const auto shards, readKerasIndex(file));
+        m_shards.insert(shards.begin(), shards.end());
+        m_builder.merge(openKerasShards(shards, m_directory, m_prefix, m_options, m_stop), {});
+        m_formats.insert("hdf5");
+        ++m_opened;
+        return {};
+    }
+
     Error tooMany(std::size_t count) const
     {
         return {ErrorCode::Limit,

@@ -163,7 +163,9 @@ private:
     {
         const bool isKnown =
             std::find(ValueFiles.begin(), ValueFiles.end(), name) != ValueFiles.end();
-        if (name.find("index") != std::string::npos && isHfIndex(file))
+        const bool isIndexName =
+            name.find("index") != std::string::npos || name.ends_with(".weights.json");
+        if (isIndexName && isHfIndex(file))
             m_contents.indexes.push_back(name);
         else if (isKnown)
             m_contents.jsonFiles.push_back(name);

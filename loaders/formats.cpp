@@ -11,9 +11,11 @@ namespace forkpoint {
 std::vector<FormatInfo> listFormats()
 {
     std::vector<FormatInfo> formats;
-    for (const Loader *loader : allLoaders())
-        formats.push_back(
-            {std::string(loader->name()), std::string(loader->description()), true, {}});
+    for (const Loader *loader : allLoaders()) {
+        std::string reason = loader->whyNot();
+        formats.push_back({std::string(loader->name()), std::string(loader->description()),
+                           reason.empty(), reason});
+    }
     for (const DirectoryLoader *loader : allDirectoryLoaders())
         formats.push_back(
             {std::string(loader->name()), std::string(loader->description()), true, {}});
@@ -28,7 +30,6 @@ std::vector<FormatInfo> listFormats()
     formats.push_back({"metrics", "JSON lines and CSV beside the checkpoints", true, {}});
     // Known by name, so that a user who asks is told rather than left to guess.
     const std::pair<const char *, const char *> absent[] = {
-        {"hdf5", "HDF5 and Keras files"},
         {"orbax", "Orbax, zarr and OCDBT"},
         {"gguf", "GGUF"},
     };

@@ -92,4 +92,20 @@ constexpr std::size_t MetricsLineBytes = 1u << 20;
 /// Points of one metric.
 constexpr std::size_t MetricsPoints = 20'000'000;
 
+/// Datasets, values and problems of an HDF5 file, and the bytes of their descriptions.
+constexpr std::uint64_t Hdf5Items = 4'000'000;
+constexpr std::uint64_t Hdf5DescriptionBytes = std::uint64_t(1) << 30;
+/// Chunks of all datasets of an HDF5 file: 24 bytes each are kept.
+constexpr std::uint64_t Hdf5Chunks = 16'000'000;
+/// Decoded bytes of one chunk of an array. Two threads may hold one each.
+constexpr std::uint64_t ChunkBytes = 512u << 20;
+/// Decoded chunks of all files kept for the next read: a row of chunks of a large matrix.
+constexpr std::uint64_t ChunkCacheBytes = 256u << 20;
+/// Logical bytes up to which an array may consist of fill values alone; beyond, its stored bytes
+/// must be a thousandth of them.
+constexpr std::uint64_t SparseBytes = std::uint64_t(4) << 30;
+constexpr std::uint64_t SparseRatio = 1000;
+/// Bytes of an element of a compound type.
+constexpr std::uint64_t RecordBytes = 1u << 20;
+
 } // namespace forkpoint::limits

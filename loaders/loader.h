@@ -3,6 +3,7 @@
 
 #include "loaders/byte_source.h"
 #include "loaders/checkpoint.h"
+#include "loaders/hdf5_worker_options.h"
 #include "model/result.h"
 
 #include <memory>
@@ -25,6 +26,7 @@ struct OpenOptions
 {
     bool raw = false; ///< list each file as it is, no assembly
     std::vector<DTypeOverride> dtypes;
+    Hdf5WorkerOptions hdf5Worker;
 };
 
 /// How sure a loader is that a file is its own, by content alone. The extension is never looked at.
@@ -38,6 +40,7 @@ public:
 
     virtual std::string_view name() const = 0;        ///< "safetensors"
     virtual std::string_view description() const = 0; ///< one line for `formats`
+    virtual std::string whyNot() const { return {}; } ///< why this build cannot open it, if so
     /// `head` holds the first bytes (up to ProbeBytes) of `source`.
     virtual Confidence probe(ByteView head, const ByteSource &source) const = 0;
     /// Adds what the file holds to `builder`. An error means nothing could be opened; what is

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "loaders/hdf5_loader.h"
+#include "loaders/keras_loader.h"
 #include "loaders/limits.h"
 #include "loaders/loader.h"
 #include "loaders/nemo_loader.h"
@@ -14,8 +16,9 @@ namespace forkpoint {
 const std::vector<const Loader *> &allLoaders()
 {
     static const std::vector<const Loader *> loaders = {
-        &torchZipLoader(), &npzLoader(),  &npyLoader(),    &torchLegacyLoader(),
-        &torchTarLoader(), &nemoLoader(), &pickleLoader(), &safetensorsLoader(),
+        &torchZipLoader(), &kerasLoader(),       &npzLoader(),      &hdf5Loader(),
+        &npyLoader(),      &torchLegacyLoader(), &torchTarLoader(), &nemoLoader(),
+        &pickleLoader(),   &safetensorsLoader(),
     };
     return loaders;
 }

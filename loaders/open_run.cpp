@@ -5,6 +5,7 @@
 #include "loaders/file_source.h"
 #include "loaders/format_probe.h"
 #include "loaders/hf_index.h"
+#include "loaders/keras_index.h"
 #include "loaders/latest_pointer.h"
 #include "loaders/line_reader.h"
 #include "loaders/metrics_csv.h"
@@ -219,7 +220,10 @@ Result<std::shared_ptr<const Run>> openFile(const fs::path &path, OpenedPtr run,
     const FormatGuess guess = probeFormat(*file);
     run->m_format = guess.format;
     if (guess.confidence != Confidence::Yes && !run->m_options.raw && isHfIndex(*file)) {
-        FP_TRY(const HfIndex index, readHfIndex(*file));
+        if (isKerasIndex(*file))
+            FP_CHECK(readKerasIndex(*file));
+        else
+            FP_CHECK(readHfIndex(*file));
         place.kind = Place::Kind::Index;
         run->m_format = "sharded";
     } else if (guess.confidence != Confidence::Yes && addMetrics(*file, *run, stop)) {

@@ -1,4 +1,5 @@
-# Optional packages, each with what it is for. Sets FORKPOINT_HAVE_GUI, FORKPOINT_HAVE_ZSTD and FORKPOINT_HAVE_CUDA.
+# Optional packages, each with what it is for. Sets FORKPOINT_HAVE_GUI, FORKPOINT_HAVE_ZSTD, FORKPOINT_HAVE_HDF5,
+# FORKPOINT_HAVE_BZIP2, FORKPOINT_HAVE_SZIP and FORKPOINT_HAVE_CUDA.
 
 set(FORKPOINT_HAVE_GUI OFF)
 if(NOT FORKPOINT_GUI STREQUAL "OFF")
@@ -31,6 +32,37 @@ if(NOT FORKPOINT_ZSTD STREQUAL "OFF")
     endif()
 endif()
 add_feature_info(zstd FORKPOINT_HAVE_ZSTD "compressed items of distributed checkpoints")
+
+set(FORKPOINT_HAVE_HDF5 OFF)
+if(NOT FORKPOINT_HDF5 STREQUAL "OFF")
+    # Debian keeps the serial library beside parallel ones, each under its own name.
+    find_path(HDF5_INCLUDE_DIR hdf5.h PATH_SUFFIXES hdf5/serial)
+    find_library(HDF5_LIBRARY NAMES hdf5_serial hdf5)
+    if(HDF5_INCLUDE_DIR AND HDF5_LIBRARY)
+        set(FORKPOINT_HAVE_HDF5 ON)
+    elseif(FORKPOINT_HDF5 STREQUAL "ON")
+        message(FATAL_ERROR "FORKPOINT_HDF5 is ON, but there is no libhdf5")
+    endif()
+endif()
+add_feature_info(hdf5 FORKPOINT_HAVE_HDF5 "HDF5 and Keras files, looked through by forkpoint-h5worker")
+
+# forkpoint_codec(NAME HEADER LIBRARY): a filter of HDF5 that a small library decodes.
+function(forkpoint_codec name header library)
+    set(have OFF)
+    if(NOT FORKPOINT_CODECS STREQUAL "OFF")
+        find_path(${name}_INCLUDE_DIR ${header})
+        find_library(${name}_LIBRARY ${library})
+        if(${name}_INCLUDE_DIR AND ${name}_LIBRARY)
+            set(have ON)
+        elseif(FORKPOINT_CODECS STREQUAL "ON")
+            message(FATAL_ERROR "FORKPOINT_CODECS is ON, but there is no lib${library}")
+        endif()
+    endif()
+    set(FORKPOINT_HAVE_${name} ${have} PARENT_SCOPE)
+    add_feature_info(${library} ${have} "a filter of HDF5")
+endfunction()
+forkpoint_codec(BZIP2 bzlib.h bz2)
+forkpoint_codec(SZIP szlib.h sz)
 
 set(FORKPOINT_HAVE_CUDA OFF)
 if(NOT FORKPOINT_CUDA STREQUAL "OFF")

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A chunk of the filter blosc2 is a contiguous frame with one Blosc chunk (README_CFRAME_FORMAT.rst
+// of c-blosc2), whose elements lie in blocks of the array where a "b2nd" layer says so.
+#include "loaders/byte_cursor.h"
+#include "loaders/chunk_codecs.h"
+
+#include <algorithm>
+
+namespace forkpoint {
+
+namespace {
+
+constexpr std::size_t IndexBytes = 4096;
+constexpr unsigned Rank = 16;
+
+/// Numbers of a frame's header: msgpack, of which only fixed forms occur.
+class FrameReader
+{
+public:
+    explicit FrameReader(ByteView bytes, std::size_t position = 0) : m_cursor(bytes, position) {}
+
+    template <class T>
+    T big()
+    {
+        const auto bytes = m_cursor.take(sizeof(T));
+        m_sound = m_sound && bytes.has_value();
+        return m_sound ? loadBig<T>(bytes->data()) : T(0);
+    }
+    void expect(std::uint8_t byte) { check(big<std::uint8_t>() == byte); }
+    void check(bool holds) { m_sound = m_sound && holds; }
+    std::string_view text(std::size_t size)
+    {
+        const auto bytes = m_cursor.take(size);
+        m_sound = m_sound && bytes.has_value();
+        return m_sound ? asText(*bytes) : std::string_view();
+    }
+    void skip(std::size_t size) { text(size); }
+    bool sound() const { return m_sound; }
+
+private:
+    ByteCursor m_cursor;
+    bool m_sound = true;
+};
+
+struct Frame
+{
+    std::uint32_t headerBytes = 0;
+    std::uint64_t storedBytes = 0;
+    std::size_t element = 0;
+    std::vector<std::uint64_t> chunk, block; ///< dimensions, where elements lie in blocks
+};
+
+/// [version, rank, [shape], [chunk shape], [block shape], ...]
+bool readBlocks(FrameReader &reader, Frame &frame)
+{
+    reader.expect(0xc6);
+    reader.big<std::uint32_t>();
+    reader.check(reader.big<std::uint8_t>() >= 0x95);
+    reader.big<std::uint8_t>();
+    const auto rank = reader.big<std::uint8_t>();
+    reader.check(rank >= 1 && rank < Rank);
+    reader.expect(std::uint8_t(0x90 | rank));
+    for (unsigned i = 0; i < rank; ++i) {
+        reader.expect(0xd3);
+        reader.big<std::uint64_t>();
+    }
+    for (auto *const dims : {&frame.chunk, &frame.block}) {
+        reader.expect(std::uint8_t(0x90 | rank));
+        for (unsigned i = 0; i < rank; ++i) {
+            reader.expect(0xd2);
+            dims->push_back(reader.big<std::uint32_t>());
+            reader.check(dims->back() > 0);
+        }
+    }
+    return reader.sound();
+}
+
+Result<Frame> readFrame(ByteView stored)
+{
+    Frame frame;
+    FrameReader reader(stored);
+    reader.skip(1);
+    reader.check(reader.text(9)
+                 == std::string_view("\xa8"
+                                     "b2frame\0",
+                                     9));
+    reader.expect(0xd2);
+    frame.headerBytes = reader.big<std::uint32_t>();
+    reader.skip(9 + 5 + 9); // length of the frame, flags, decoded bytes
+    reader.expect(0xd3);
+    frame.storedBytes = reader.big<std::uint64_t>();
+    reader.expect(0xd2);
+    frame.element = reader.big<std::uint32_t>();
+    reader.skip(5 + 5 + 3 + 3 + 1 + 18); // sizes of blocks and chunks, threads, filters
+    reader.expect(0x93);
+    reader.skip(3);
+    reader.expect(0xde);
+    const auto layers = reader.big<std::uint16_t>();
+    for (unsigned i = 0; i < layers && reader.sound(); ++i) {
+        const std::string_view name = reader.text(reader.big<std::uint8_t>() & 0x1f);
+        reader.expect(0xd2);
+        const auto place = reader.big<std::uint32_t>();
+        if (name != "b2nd")
+            continue;
+        FrameReader layer(stored, std::min<std::size_t>(place, stored.size()));
+        reader.check(readBlocks(layer, frame));
+    }
+    if (!reader.sound() || frame.headerBytes > stored.size()
+        || frame.storedBytes > stored.size() - frame.headerBytes)
+        return damaged("must be a frame of Blosc 2");
+    return frame;
+}
+
+/// From blocks to rows. Chunks are padded to whole blocks.
+FilterResult unblock(const Frame &frame, const std::vector<std::byte> &blocks, std::size_t cap)
+{
+    const std::size_t rank = frame.chunk.size();
+    std::uint64_t padded = frame.element, whole = frame.element;
+    std::vector<std::uint64_t> grid(rank);
+    for (std::size_t i = 0; i < rank; ++i) {
+        grid[i] = (frame.chunk[i] + frame.block[i] - 1) / frame.block[i];
+        const auto more = checkedMul(padded, grid[i] * frame.block[i]);
+        const auto product = checkedMul(whole, frame.chunk[i]);
+        if (!more || !product || *product > cap)
+            return overCap(cap);
+        padded = *more;
+        whole = *product;
+    }
+    if (padded != blocks.size() || frame.element == 0)
+        return damaged("must decode to whole blocks");
+    std::vector<std::byte> out(whole);
+    // Rows of a block, one after another, as they are stored.
+    const std::uint64_t row = frame.block[rank - 1] * frame.element;
+    const std::uint64_t rows = blocks.size() / row;
+    std::uint64_t rowsPerBlock = 1;
+    for (std::size_t i = 0; i + 1 < rank; ++i)
+        rowsPerBlock *= frame.block[i];
+    for (std::uint64_t r = 0; r < rows; ++r) {
+        std::uint64_t block = r / rowsPerBlock, inside = r % rowsPerBlock;
+        std::uint64_t place = 0, stride = 1;
+        bool isPadding = false;
+        std::uint64_t length = 0;
+        for (std::size_t i = rank; i-- > 0;) {
+            std::uint64_t at = block % grid[i] * frame.block[i];
+            block /= grid[i];
+            if (i + 1 == rank) {
+                length = std::min(frame.block[i], frame.chunk[i] - std::min(at, frame.chunk[i]));
+            } else {
+                at += inside % frame.block[i];
+                inside /= frame.block[i];
+            }
+            isPadding = isPadding || at >= frame.chunk[i];
+            place += at * stride;
+            stride *= frame.chunk[i];
+        }
+        if (!isPadding)
+            std::copy_n(blocks.begin() + std::ptrdiff_t(r * row), length * frame.element,
+                        out.begin() + std::ptrdiff_t(place * frame.element));
+    }
+    return out;
+}
+
+} // namespace
+
+FilterResult undoBlosc2(ByteView stored, FilterParameters, std::size_t cap)
+{
+    constexpr std::size_t OffsetBytes = 8;
+    FP_TRY(const Frame frame, readFrame(stored));
+    FP_TRY(const auto index,
+           undoBlosc(stored.subspan(frame.headerBytes + frame.storedBytes), {}, IndexBytes));
+    if (index.size() != OffsetBytes)
+        return Error{ErrorCode::Unsupported, {}, {}, "holds more than one chunk of Blosc 2"};
+    const auto place = loadLittle<std::uint64_t>(index.data());
+    if (place > stored.size() - frame.headerBytes)
+        return Error{ErrorCode::Unsupported, {}, {}, "holds special values of Blosc 2"};
+    // Padding to blocks adds at most a block in each dimension.
+    const std::size_t paddedCap = frame.chunk.empty() ? cap : cap * 4;
+    FP_TRY(auto decoded, undoBlosc(stored.subspan(frame.headerBytes + place), {}, paddedCap));
+    if (frame.chunk.empty())
+        return decoded;
+    return unblock(frame, decoded, cap);
+}
+
+} // namespace forkpoint

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// HDF5 files of h5py, hdf5plugin and Keras against what was in memory when they were written, and
+// the worker that looks through them: ended, stopped, starved, and talking nonsense.
+#include "loaders/chunk_cache.h"
+#include "loaders/chunk_filters.h"
+#include "loaders/hdf5_client.h"
+#include "loaders/hdf5_loader.h"
+#include "loaders/hdf5_protocol.h"
+#include "loaders/keras_loader.h"
+#include "tests/support/loaded_file.h"
+
+#include <atomic>
+
+#include <QElapsedTimer>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <signal.h>
+#include <unistd.h>
+
+using namespace forkpoint;
+using namespace forkpoint::test;
+
+namespace {
+
+const QString Folder = QStringLiteral(FORKPOINT_TEST_DATA "/hdf5/");
+
+Loaded open(const QString &file, const OpenOptions &options = {})
+{
+    const Loader &loader = file.endsWith(".keras") ? kerasLoader() : hdf5Loader();
+    return load(loader, memory(fileBytes(Folder + file), file.toStdString()), options);
+}
+
+std::optional<TensorIndex> named(const Loaded &loaded, const std::string &name)
+{
+    return loaded.catalog().findTensor(name);
+}
+
+QString shapeOf(const TensorRef &tensor)
+{
+    return QString::fromStdString(tensor.shape.toString());
+}
+
+/// The children of this process's main thread: the worker that runs right now.
+pid_t childProcess()
+{
+    const QByteArray list = fileBytes(QStringLiteral("/proc/self/task/%1/children").arg(getpid()));
+    return pid_t(list.split(' ').value(0).toInt());
+}
+
+/// A file that does something to the worker when it asks for the n-th range.
+class TrapSource final : public ByteSource
+{
+public:
+    TrapSource(const QByteArray &bytes, int reads, int signal)
+        : m_bytes(toBytes(bytes)),
+          m_reads(reads),
+          m_signal(signal)
+    {
+    }
+    const std::string &name() const override { return m_name; }
+    std::uint64_t size() const override { return m_bytes.size(); }
+    Status read(std::uint64_t offset, MutableByteView out) const override
+    {
+        if (--m_reads == 0 && childProcess() > 0)
+            kill(childProcess(), m_signal);
+        FP_CHECK(checkRange(m_name, offset, out.size(), size()));
+        std::copy_n(m_bytes.begin() + std::ptrdiff_t(offset), out.size(), out.begin());
+        return {};
+    }
+
+private:
+    std::vector<std::byte> m_bytes;
+    mutable int m_reads;
+    int m_signal;
+    std::string m_name = "trap.h5";
+};
+
+/// Counts the ranges read from a file.
+class CountingSource final : public ByteSource
+{
+public:
+    explicit CountingSource(const QByteArray &bytes) : m_bytes(toBytes(bytes)) {}
+    const std::string &name() const override { return m_name; }
+    std::uint64_t size() const override { return m_bytes.size(); }
+    Status read(std::uint64_t offset, MutableByteView out) const override
+    {
+        ++reads;
+        FP_CHECK(checkRange(m_name, offset, out.size(), size()));
+        std::copy_n(m_bytes.begin() + std::ptrdiff_t(offset), out.size(), out.begin());
+        return {};
+    }
+    mutable std::atomic<int> reads = 0;
+
+private:
+    std::vector<std::byte> m_bytes;
+    std::string m_name = "counted.h5";
+};
+
+Hdf5Dataset exampleDataset()
+{
+    Hdf5Dataset dataset;
+    dataset.path = {"a", "b\xff"};
+    dataset.object = 96;
+    dataset.dims = {3, 4};
+    dataset.elementSize = 12;
+    Hdf5Field field;
+    field.path = {"x"};
+    field.offset = 4;
+    field.loops = {{2, 4}};
+    field.scalar = {Hdf5Scalar::Kind::Float, 4, true, 32, 0, 31, 23, 8, 0, 23, 127, true, "float"};
+    dataset.fields = {field};
+    dataset.declaredType = "bfloat16";
+    dataset.fill = {std::byte(1), std::byte(2)};
+    dataset.layout = Hdf5Dataset::Layout::Chunked;
+    dataset.bytes = {std::byte(9)};
+    dataset.chunkDims = {2, 2};
+    dataset.filters = {{1, {6}}, {32001, {1, 2, 3}}};
+    dataset.problem = "why";
+    return dataset;
+}
+
+QByteArray text(const QString &value)
+{
+    return value.toUtf8();
+}
+
+} // namespace
+
+class TestHdf5 : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void init()
+    {
+        if (const std::string why = whyNoHdf5(); !why.empty())
+            QSKIP(why.c_str());
+    }
+
+    void readsWhatWasWritten_data()
+    {
+        QTest::addColumn<QStringList>("row");
+        for (const QString &table : {"expected.txt", "expected_others.txt"}) {
+            for (const QStringList &row : readTable(Folder + table))
+                QTest::newRow(qPrintable(row[0] + ' ' + row[2])) << row;
+        }
+    }
+    void readsWhatWasWritten()
+    {
+        QFETCH(QStringList, row);
+        static QMap<QString, Loaded> opened;
+        if (!opened.contains(row[0]))
+            opened[row[0]] = open(row[0]);
+        const Loaded &loaded = opened[row[0]];
+        QVERIFY2(loaded.status.ok(),
+                 loaded.status.ok() ? "" : loaded.status.error().message().c_str());
+        if (row[1] == "value")
+            return checkValue(loaded, row);
+        const auto index = named(loaded, row[2].toStdString());
+        QVERIFY(index);
+        const TensorRef &tensor = loaded.catalog().tensors[*index];
+        QVERIFY2(!tensor.unreadable, tensor.unreadable ? tensor.unreadable->message().c_str() : "");
+        if (!row[3].startsWith('|'))
+            QCOMPARE(QString::fromStdString(tensor.dtype.name), row[3]);
+        QCOMPARE(shapeOf(tensor), row[4]);
+        QCOMPARE(loaded.digest(*index), text(row[5]));
+    }
+
+    void listsNothingElse()
+    {
+        QMap<QString, std::size_t> counts;
+        for (const QStringList &row : readTable(Folder + "expected.txt"))
+            counts[row[0]] += row[1] == "tensor" ? 1 : 0;
+        for (const QString &file : {"types.h5", "chunks.h5", "values.h5", "user_block.h5"})
+            QCOMPARE(open(file).catalog().tensors.size(), counts[file]);
+    }
+
+    void sharesTheStorageOfHardLinks()
+    {
+        const Loaded loaded = open("values.h5");
+        const auto &tensors = loaded.catalog().tensors;
+        QCOMPARE(tensors[*named(loaded, "hard")].storage, tensors[*named(loaded, "g.x")].storage);
+        QVERIFY(loaded.tells("an external link"));
+        QVERIFY(!loaded.hasUnreadable());
+    }
+
+    void refusesWhatLiesElsewhere_data()
+    {
+        QTest::addColumn<QByteArray>("reason");
+        QTest::newRow("stored_outside") << QByteArray("external storage");
+        QTest::newRow("virtual") << QByteArray("virtual dataset");
+        QTest::newRow("filtered") << QByteArray("needs filter 65000");
+        QTest::newRow("petabytes") << QByteArray("must be stored");
+    }
+    void refusesWhatLiesElsewhere()
+    {
+        QFETCH(QByteArray, reason);
+        const Loaded loaded = open("elsewhere.h5");
+        QVERIFY(loaded.status.ok());
+        const auto index = named(loaded, QTest::currentDataTag());
+        QVERIFY(index);
+        const auto &unreadable = loaded.catalog().tensors[*index].unreadable;
+        QVERIFY(unreadable);
+        QVERIFY2(unreadable->text.find(reason.toStdString()) != std::string::npos,
+                 unreadable->text.c_str());
+        QVERIFY(!loaded.digest(*named(loaded, "sound")).isEmpty());
+    }
+
+    void readsNothingOfBrokenChunks()
+    {
+        const Loaded loaded = open("elsewhere.h5");
+        for (const char *const name : {"broken", "too_long"}) {
+            std::vector<std::byte> bytes(256);
+            const Status status = loaded.checkpoint->read(*named(loaded, name), 0, bytes);
+            QVERIFY(!status.ok());
+            QVERIFY(status.error().text.find("deflate") != std::string::npos);
+            QVERIFY(status.error().place.find("chunk at byte") != std::string::npos);
+        }
+    }
+
+    /// Row by row through chunks that hold many rows: each chunk is read and decoded once.
+    void decodesChunksOnceForRows()
+    {
+        const auto source = std::make_shared<CountingSource>(fileBytes(Folder + "chunks.h5"));
+        const Loaded loaded = load(hdf5Loader(), source);
+        const TensorIndex index = *named(loaded, "all");
+        const int before = source->reads;
+        std::vector<std::byte> row(23 * 4);
+        for (std::uint64_t i = 0; i < 37; ++i)
+            QVERIFY(loaded.checkpoint->read(index, i * row.size(), row).ok());
+        QCOMPARE(source->reads - before, 4 * 3); // chunks of 10 x 9 in 37 x 23
+    }
+
+    void readsAnyWindow()
+    {
+        const Loaded loaded = open("types.h5");
+        for (const char *const name : {"compound.part.m", "compound_chunked.x", "array"}) {
+            const TensorIndex index = *named(loaded, name);
+            std::vector<std::byte> whole(loaded.catalog().tensors[index].bytes);
+            QVERIFY(loaded.checkpoint->read(index, 0, whole).ok());
+            for (std::size_t from = 0; from < whole.size(); from += 5) {
+                std::vector<std::byte> part(std::min<std::size_t>(7, whole.size() - from));
+                QVERIFY(loaded.checkpoint->read(index, from, part).ok());
+                QVERIFY(std::equal(part.begin(), part.end(), whole.begin() + std::ptrdiff_t(from)));
+            }
+        }
+    }
+
+    void refusesCutFiles()
+    {
+        const QByteArray bytes = fileBytes(Folder + "user_block.h5");
+        for (qsizetype length = 0; length < bytes.size(); length += 211) {
+            const Loaded loaded = load(hdf5Loader(), memory(bytes.first(length), "cut.h5"));
+            QVERIFY2(!loaded.status.ok(), qPrintable(QString::number(length)));
+            QCOMPARE(QByteArray(loaded.status.error().file.c_str()), QByteArray("cut.h5"));
+        }
+    }
+
+    void survivesAWorkerThatIsEnded()
+    {
+        for (const int reads : {1, 2}) {
+            const auto source =
+                std::make_shared<TrapSource>(fileBytes(Folder + "chunks.h5"), reads, SIGKILL);
+            const Loaded loaded = load(hdf5Loader(), source);
+            const std::string told = loaded.status.ok() ? "" : loaded.status.error().message();
+            QVERIFY2(told.find("signal 9") != std::string::npos || loaded.tells("signal 9"),
+                     told.c_str());
+        }
+        QVERIFY(open("user_block.h5").status.ok());
+    }
+
+    void survivesAWorkerThatHangs()
+    {
+        OpenOptions options;
+        options.hdf5Worker.patience = std::chrono::milliseconds(300);
+        const auto source =
+            std::make_shared<TrapSource>(fileBytes(Folder + "types.h5"), 1, SIGSTOP);
+        QElapsedTimer timer;
+        timer.start();
+        const Loaded loaded = load(hdf5Loader(), source, options);
+        QVERIFY(!loaded.status.ok());
+        QVERIFY(loaded.status.error().text.find("no progress in 300 ms") != std::string::npos);
+        QVERIFY(timer.elapsed() < 10'000);
+        QCOMPARE(childProcess(), 0);
+    }
+
+    void survivesAWorkerWithoutMemory()
+    {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+        QSKIP("sanitizers need the address space");
+#endif
+        OpenOptions options;
+        options.hdf5Worker.memoryBytes = 1u << 20;
+        const Loaded loaded = open("chunks.h5", options);
+        QVERIFY(!loaded.status.ok() || !loaded.catalog().complete);
+        QVERIFY(open("chunks.h5").status.ok());
+    }
+
+    void survivesAnyOtherProgram_data()
+    {
+        QTest::addColumn<QByteArray>("script");
+        QTest::addColumn<QByteArray>("told");
+        QTest::newRow("ends") << QByteArray("exit 3") << QByteArray("ended with status 3");
+        QTest::newRow("is killed") << QByteArray("kill -11 $$") << QByteArray("signal 11");
+        QTest::newRow("talks nonsense")
+            << QByteArray("printf 'nonsense, as it were' >&0") << QByteArray("must be a frame");
+        QTest::newRow("announces much")
+            << QByteArray("printf '\\377\\377\\377\\377A' >&0") << QByteArray("must be a frame");
+        QTest::newRow("unknown kind")
+            << QByteArray("printf '\\0\\0\\0\\0\\310' >&0") << QByteArray("unknown kind");
+        QTest::newRow("says nothing")
+            << QByteArray("while :; do :; done") << QByteArray("no progress");
+    }
+    void survivesAnyOtherProgram()
+    {
+        QFETCH(QByteArray, script);
+        QFETCH(QByteArray, told);
+        const QTemporaryDir folder;
+        QFile program(folder.filePath("worker"));
+        QVERIFY(program.open(QIODevice::WriteOnly));
+        program.write("#!/bin/sh\n" + script + "\n");
+        program.close();
+        program.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+        OpenOptions options;
+        options.hdf5Worker.program = program.fileName().toStdString();
+        options.hdf5Worker.patience =
+            std::chrono::milliseconds(script.contains("while") ? 300 : 10'000);
+        const Loaded loaded = open("types.h5", options);
+        QVERIFY(!loaded.status.ok());
+        QVERIFY2(loaded.status.error().text.find(told.toStdString()) != std::string::npos,
+                 loaded.status.error().text.c_str());
+    }
+
+    void takesAMessageApart()
+    {
+        const Hdf5Dataset dataset = exampleDataset();
+        checkMessage(dataset, parseHdf5Dataset);
+        checkMessage(std::vector<Hdf5Chunk>{{1, 2, 3, 4}, {5, 6, 7, 8}}, parseHdf5Chunks);
+        checkMessage(Hdf5Open{1, 2, 3, 4}, parseHdf5Open);
+        checkMessage(Hdf5Read{5, 6}, parseHdf5Read);
+        checkMessage(Hdf5Problem{Severity::Warning, ErrorCode::Refused, {"p"}, true, false, "t"},
+                     parseHdf5Problem);
+        checkMessage(Hdf5Value{{"v"}, false, Hdf5Value::Nothing{}}, parseHdf5Value);
+        checkMessage(Hdf5Value{{"v"}, false, Hdf5Value::Link{"/x"}}, parseHdf5Value);
+        checkMessage(Hdf5Value{{"v"}, true, std::vector<std::string>{"a", ""}}, parseHdf5Value);
+        checkMessage(Hdf5Value{{"v"}, true, std::vector<std::int64_t>{-1, 2}}, parseHdf5Value);
+        checkMessage(Hdf5Value{{"v"}, true, std::vector<double>{-0.0, 1e300}}, parseHdf5Value);
+        checkMessage(Hdf5Value{{"v"}, true, std::vector<bool>{true, false}}, parseHdf5Value);
+    }
+
+    /// Whatever the bytes: an answer or an error, and never more than asked for.
+    void decodesNothingBeyondTheChunk()
+    {
+        std::uint32_t state = 7;
+        const auto next = [&state] { return state = state * 1664525 + 1013904223; };
+        for (const ChunkFilter &filter : chunkFilters()) {
+            if (!filter.whyNot.empty())
+                continue;
+            for (int round = 0; round < 300; ++round) {
+                std::vector<std::byte> stored(next() >> 24);
+                for (std::byte &byte : stored)
+                    byte = std::byte(next() >> 24 & (round % 2 == 0 ? 0xff : 0x1f));
+                const std::vector<std::uint32_t> parameters = {2, 0, 16, 0, 4, 1, 0, 0, 0, 0,
+                                                               0, 0, 0,  0, 0, 0, 0, 0, 0, 0};
+                const auto decoded = filter.undo(stored, parameters, 1000);
+                QVERIFY(!decoded.ok() || decoded->size() <= 1000);
+            }
+        }
+    }
+
+    void forgetsChunksUsedLongAgo()
+    {
+        ChunkCache cache(10);
+        int decoded = 0;
+        const auto get = [&](std::uint64_t chunk) {
+            return cache.get(this, chunk, [&]() -> Result<std::vector<std::byte>> {
+                ++decoded;
+                return std::vector<std::byte>(4);
+            });
+        };
+        QVERIFY(get(1).ok() && get(2).ok() && get(1).ok());
+        QCOMPARE(decoded, 2);
+        QVERIFY(get(3).ok()); // 2 goes
+        QVERIFY(get(1).ok());
+        QCOMPARE(decoded, 3);
+        QVERIFY(get(2).ok());
+        QCOMPARE(decoded, 4);
+        cache.forget(this);
+        QVERIFY(get(2).ok());
+        QCOMPARE(decoded, 5);
+    }
+
+private:
+    template <class Message, class Parse>
+    static void checkMessage(const Message &message, Parse parse)
+    {
+        const std::vector<std::byte> frame = hdf5Frame(message);
+        const ByteView payload = ByteView(frame).subspan(Hdf5FrameHeader);
+        const auto head = parseHdf5FrameHead(ByteView(frame).first(Hdf5FrameHeader));
+        QVERIFY(head.ok());
+        QCOMPARE(std::size_t(head->size), payload.size());
+        const auto parsed = parse(payload);
+        QVERIFY(parsed.ok());
+        QVERIFY(*parsed == message);
+        for (std::size_t length = 0; length < payload.size(); ++length)
+            QVERIFY(!parse(payload.first(length)).ok());
+        std::vector<std::byte> longer(payload.begin(), payload.end());
+        longer.push_back(std::byte(0));
+        QVERIFY(!parse(longer).ok());
+    }
+
+    static void checkValue(const Loaded &loaded, const QStringList &row)
+    {
+        const auto &values = loaded.catalog().values;
+        const auto found = std::find_if(values.begin(), values.end(), [&](const ValueRef &value) {
+            return value.name == row[2].toStdString();
+        });
+        QVERIFY(found != values.end());
+        const Value &value = found->value;
+        const QJsonValue want = QJsonDocument::fromJson('[' + row[3].toUtf8() + ']').array().at(0);
+        if (want.isNull())
+            return QCOMPARE(value.type, ValueType::None);
+        if (want.isObject()) {
+            QCOMPARE(value.count, std::uint64_t(want.toObject()["numbers"].toInt()));
+            return QCOMPARE(text(want.toObject()["sha256"].toString()),
+                            QByteArray(value.digest.c_str()));
+        }
+        if (want.isBool())
+            return QCOMPARE(std::get<bool>(value.data), want.toBool());
+        if (want.isString())
+            return QCOMPARE(QByteArray(std::get<std::string>(value.data).c_str()),
+                            text(want.toString()));
+        const auto *const integer = std::get_if<std::int64_t>(&value.data);
+        QCOMPARE(integer != nullptr ? double(*integer) : std::get<double>(value.data),
+                 want.toDouble());
+    }
+};
+
+QTEST_GUILESS_MAIN(TestHdf5)
+#include "tst_hdf5.moc"
