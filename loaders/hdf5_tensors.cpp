@@ -58,9 +58,28 @@ Status checkSparse(const Hdf5Dataset &dataset, std::uint64_t bytes)
 
 void Hdf5Tensors::add(const Hdf5Dataset &dataset)
 {
+    tellLargeChunks(dataset);
     const auto bytes = bytesOf(dataset);
     for (std::size_t i = 0; i < dataset.fields.size(); ++i)
         addField(dataset, i, bytes);
+}
+
+/// A small file that needs much memory is worth a word.
+void Hdf5Tensors::tellLargeChunks(const Hdf5Dataset &dataset)
+{
+    constexpr std::uint64_t Large = std::uint64_t(16) << 20;
+    const auto count = Shape{dataset.chunkDims}.count();
+    const auto bytes = count ? checkedMul(*count, dataset.elementSize) : std::nullopt;
+    const bool isBomb = bytes && *bytes >= Large
+        && std::any_of(dataset.chunks.begin(), dataset.chunks.end(), [&](const Hdf5Chunk &chunk) {
+                            return chunk.size < *bytes / limits::SparseRatio;
+                        });
+    if (!isBomb)
+        return;
+    m_builder.addDiagnostic({Severity::Note, "compression-ratio", m_file->name(),
+                             "tensor '" + pathOf(dataset, {}).toString() + "'",
+                             "chunks of less than a thousandth of the " + std::to_string(*bytes)
+                                 + " bytes to which they decode"});
 }
 
 Result<Hdf5Tensors::Bytes> Hdf5Tensors::bytesOf(const Hdf5Dataset &dataset) const

@@ -32,6 +32,7 @@ private:
     };
 
     void addField(const Hdf5Dataset &dataset, std::size_t number, const Result<Bytes> &bytes);
+    void tellLargeChunks(const Hdf5Dataset &dataset);
     Result<Bytes> bytesOf(const Hdf5Dataset &dataset) const;
     Result<Extent> extentOf(const Hdf5Dataset &dataset, const Hdf5Field &field,
                             const TensorRef &tensor, const Bytes &bytes);

@@ -22,6 +22,7 @@ struct ParentFile
     std::uint64_t size = 0;
     bool isOpen = false;
     bool isProbing = false;
+    bool isOddTreeTold = false;
     std::vector<StoredRange> probed;
 
     using Page = std::pair<std::uint64_t, std::vector<std::byte>>;
@@ -96,13 +97,38 @@ herr_t closeFile(H5FD_t *opened)
     return 0;
 }
 
+/// libhdf5 walks over children alone and does not look at neighbours. One that is the node itself
+/// would lead any other reader in a circle.
+void checkTreeNode(std::uint64_t offset, ByteView node)
+{
+    constexpr std::size_t LeftAt = 8, RightAt = 16, End = 24;
+    if (node.size() < End || asText(node.first(4)) != "TREE" || file.isOddTreeTold)
+        return;
+    const bool isOdd = loadLittle<std::uint64_t>(node.data() + LeftAt) == offset
+        || loadLittle<std::uint64_t>(node.data() + RightAt) == offset;
+    if (!isOdd)
+        return;
+    file.isOddTreeTold = true;
+    file.link->tell(Hdf5Problem{Severity::Warning,
+                                ErrorCode::Malformed,
+                                {},
+                                false,
+                                false,
+                                "the B-tree node at byte " + std::to_string(offset)
+                                    + " names itself as its neighbour"});
+}
+
 herr_t readFile(H5FD_t *, H5FD_mem_t type, hid_t, haddr_t offset, size_t size, void *buffer)
 {
     if (file.isProbing && type == H5FD_MEM_DRAW) {
         file.probed.push_back({offset, size});
         return 0;
     }
-    return file.read(offset, {static_cast<std::byte *>(buffer), size}) ? 0 : -1;
+    const MutableByteView out(static_cast<std::byte *>(buffer), size);
+    if (!file.read(offset, out))
+        return -1;
+    checkTreeNode(offset, out);
+    return 0;
 }
 
 herr_t refuseWrite(H5FD_t *, H5FD_mem_t, hid_t, haddr_t, size_t, const void *)
