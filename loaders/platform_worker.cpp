@@ -120,6 +120,8 @@ WorkerProcess::WorkerProcess(WorkerProcess &&other) noexcept
 
 WorkerProcess::~WorkerProcess()
 {
+    if (m_process >= 0)
+        kill(m_process, SIGKILL); // it has told everything, or nobody asks how it ends
     end();
 }
 

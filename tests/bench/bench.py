@@ -134,6 +134,31 @@ def kernels(table, build, goals):
               f"{row['pairs']:.2f} G pairs/s  with both fingerprints {row['with_digests']:.2f} x   {goal}", flush=True)
 
 
+def hdf5(table, cli, threads, path, size):
+    """Two equal files, stored as they are and gzipped in chunks of 256 KiB."""
+    rows = (("compare, HDF5 contiguous", 0.30, {}), ("compare, HDF5 gzip in chunks", 0.60, dict(chunks=(64, 1024), compression="gzip", shuffle=True)))
+    for what, goal, options in rows:
+        if not table.wanted(what):
+            continue
+        try:
+            import h5py
+            import numpy
+        except ImportError:
+            table.note(what, "h5py is not installed")
+            continue
+        files = [path("a.h5"), path("b.h5")]
+        block = numpy.frombuffer(float_blocks()[0], "<f4").reshape(-1, 1024).copy()
+        block.view("u4")[...] &= 0xFFFFF000   # as much as trained weights have that gzip can find
+        for name in files:
+            with h5py.File(name, "w") as file:
+                data = file.create_dataset("x", (size // 4096, 1024), "<f4", **options)
+                for row in range(0, data.shape[0], block.shape[0]):
+                    data[row:row + block.shape[0]] = block[:data.shape[0] - row]
+        table.row(what, goal, [cli, "compare", *threads, *files], ["h5diff", "-q", *files])
+        for name in files:
+            os.remove(name)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build")
@@ -171,6 +196,8 @@ def main():
                   ["b3sum", "--num-threads", "2", a])
         for name in (a, same, other):
             os.remove(name)
+
+        hdf5(table, cli, threads, path, size)
 
         small = [path("small_a.safetensors"), path("small_b.safetensors")]
         for name in small:
