@@ -23,7 +23,7 @@ ChunkCache::get(const void *owner, std::uint64_t chunk,
         auto bytes = decode();
         if (bytes.ok())
             entry->decoded =
-                Bytes(std::make_shared<const std::vector<std::byte>>(*std::move(bytes)));
+                Bytes(std::make_shared<const std::vector<std::byte>>(std::move(*bytes)));
         else
             entry->decoded = std::move(bytes).error();
         settle(entry);

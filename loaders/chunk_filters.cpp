@@ -83,7 +83,7 @@ FilterResult undoFilters(std::span<const Hdf5Filter> filters, std::uint32_t mask
             error.text = std::string(filter->name) + ": " + error.text;
             return error;
         }
-        stored = *std::move(undone);
+        stored = std::move(*undone);
     }
     if (stored.size() == chunkBytes)
         return stored;

@@ -2,7 +2,10 @@
 #include "loaders/chunk_codecs.h"
 
 #ifdef FORKPOINT_HAVE_SZIP
+// Debian's header does not say that its functions are C.
+extern "C" {
 #include <szlib.h>
+}
 #endif
 
 namespace forkpoint {

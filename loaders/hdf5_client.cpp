@@ -43,8 +43,8 @@ public:
     /// Until the worker has told everything.
     Status hold()
     {
-        FP_CHECK(send(hdf5Frame(Hdf5Open{Hdf5ProtocolVersion, m_source.size(),
-                                         m_options.memoryBytes, m_options.cpuSeconds})));
+        send(hdf5Frame(Hdf5Open{Hdf5ProtocolVersion, m_source.size(), m_options.memoryBytes,
+                                m_options.cpuSeconds}));
         while (!m_ended) {
             FP_TRY(const Hdf5Message kind, receive());
             FP_CHECK(take(kind));
@@ -60,12 +60,8 @@ private:
         return {code, m_source.name(), {}, "the HDF5 worker " + std::move(text)};
     }
 
-    Status send(const std::vector<std::byte> &frame)
-    {
-        if (m_worker.send(frame, m_options.patience))
-            return {};
-        return lost(ErrorCode::Malformed, m_worker.end());
-    }
+    /// One that is gone may have said something before: receiving tells.
+    void send(const std::vector<std::byte> &frame) { m_worker.send(frame, m_options.patience); }
 
     /// Fills all of `out`. Only time in which the worker is the one to act is counted.
     Status fill(MutableByteView out)
@@ -148,8 +144,10 @@ private:
         FP_TRY(const Hdf5Read request, parseHdf5Read(m_payload));
         std::vector<std::byte> bytes(request.size);
         if (m_source.read(request.offset, bytes).ok())
-            return send(hdf5Frame(Hdf5Message::Bytes, bytes));
-        return send(hdf5Frame(Hdf5Message::Failed, {}));
+            send(hdf5Frame(Hdf5Message::Bytes, bytes));
+        else
+            send(hdf5Frame(Hdf5Message::Failed, {}));
+        return {};
     }
 
     Status takeChunks()

@@ -3,6 +3,7 @@
 
 #include "loaders/platform_file.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <system_error>
@@ -125,20 +126,19 @@ WorkerProcess::~WorkerProcess()
     end();
 }
 
-bool WorkerProcess::send(ByteView bytes, std::chrono::milliseconds patience)
+void WorkerProcess::send(ByteView bytes, std::chrono::milliseconds patience)
 {
     while (!bytes.empty()) {
         pollfd socket{m_socket, POLLOUT, 0};
         const int ready = poll(&socket, 1, int(patience.count()));
         if (ready == 0 || (ready < 0 && errno != EINTR))
-            return false;
+            return;
         const ssize_t sent =
             ::send(m_socket, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent < 0 && errno != EINTR && errno != EAGAIN)
-            return false;
+            return;
         bytes = bytes.subspan(std::size_t(std::max<ssize_t>(sent, 0)));
     }
-    return true;
 }
 
 WorkerProcess::Wait WorkerProcess::wait(std::chrono::milliseconds patience)

@@ -26,8 +26,8 @@ public:
     WorkerProcess &operator=(WorkerProcess &&) = delete;
     ~WorkerProcess();
 
-    /// Hands over all of `bytes`; false where the process ended or takes none for `patience`.
-    bool send(ByteView bytes, std::chrono::milliseconds patience);
+    /// Hands over `bytes`, as far as the process takes them within `patience`.
+    void send(ByteView bytes, std::chrono::milliseconds patience);
     enum class Wait { Ready, TimedOut, Ended };
     /// Waits until something can be received.
     Wait wait(std::chrono::milliseconds patience);
