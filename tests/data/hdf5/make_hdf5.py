@@ -135,9 +135,9 @@ def values(f, name):
     f.create_dataset("texts_of_any_length", data=["p", "qrs"])
     f.create_dataset("texts_of_4", data=np.array([b"wx", b"yz01"]))
     f.create_dataset("lists", (2,), h5py.vlen_dtype("i4"))[:] = [np.array([1, 2, 3], "i4"), np.array([], "i4")]
-    f.create_dataset("reference", (1,), h5py.ref_dtype)[0] = f["g/x"].ref
+    f.create_dataset("reference", (1,), h5py.ref_dtype)[0] = f["text"].ref
     f["nothing"] = h5py.Empty("f4")
-    for n, v in {"text": "one text", "texts_of_any_length.1": "qrs", "texts_of_4.0": "wx", "texts_of_4.1": "yz01", "lists.0": "[1, 2, 3]", "lists.1": "[]", "reference.0": "/g/x", "nothing": None}.items():
+    for n, v in {"text": "one text", "texts_of_any_length.1": "qrs", "texts_of_4.0": "wx", "texts_of_4.1": "yz01", "lists.0": "[1, 2, 3]", "lists.1": "[]", "reference.0": "/text", "nothing": None}.items():
         value(name, n, v)
 
 
