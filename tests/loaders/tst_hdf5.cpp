@@ -151,10 +151,9 @@ private slots:
     void readsWhatWasWritten()
     {
         QFETCH(QStringList, row);
-        static QMap<QString, Loaded> opened;
-        if (!opened.contains(row[0]))
-            opened[row[0]] = open(row[0]);
-        const Loaded &loaded = opened[row[0]];
+        if (!m_opened.contains(row[0]))
+            m_opened[row[0]] = open(row[0]);
+        const Loaded &loaded = m_opened[row[0]];
         QVERIFY2(loaded.status.ok(),
                  loaded.status.ok() ? "" : loaded.status.error().message().c_str());
         if (row[1] == "value")
@@ -394,6 +393,8 @@ private slots:
     }
 
 private:
+    QMap<QString, Loaded> m_opened; ///< each file once, for all its rows
+
     template <class Message, class Parse>
     static void checkMessage(const Message &message, Parse parse)
     {
