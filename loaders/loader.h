@@ -26,7 +26,7 @@ struct OpenOptions
 {
     bool raw = false; ///< list each file as it is, no assembly
     std::vector<DTypeOverride> dtypes;
-    Hdf5WorkerOptions hdf5Worker;
+    Hdf5WorkerOptions hdf5Worker = {};
 };
 
 /// How sure a loader is that a file is its own, by content alone. The extension is never looked at.
