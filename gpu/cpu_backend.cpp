@@ -3,6 +3,7 @@
 
 #include "gpu/byte_policy.h"
 #include "gpu/diff_unit.h"
+#include "gpu/part_type.h"
 
 #include <algorithm>
 #include <cstring>
@@ -20,14 +21,6 @@ using kernels::HostTeam;
 const std::uint8_t *address(ByteView bytes)
 {
     return reinterpret_cast<const std::uint8_t *>(bytes.data());
-}
-
-kernels::RuntimeFormat toFormat(const FloatLayout &layout)
-{
-    static_assert(int(SpecialValues::ScaleNan) == int(kernels::Special::ScaleNan));
-    static_assert(int(SpecialValues::Fnuz) == int(kernels::Special::Fnuz));
-    return {layout.exponentBits, layout.mantissaBits, layout.bias,
-            static_cast<kernels::Special>(layout.special), layout.hasSign};
 }
 
 bool blockDiffers(const DiffPiece &piece, const kernels::BlockView &view)
@@ -87,7 +80,7 @@ bool addByKernel(BlockKernel kernel, const Policy &policy, const DiffPiece &piec
 /// Runs addBlock on every block of the piece, types of 8 bits apart, which go by pairs of codes.
 template <class Policy, class AddBlock>
 void addParts(CountPairsKernel kernel, const Policy &policy, const DiffPiece &piece, DiffUnit &unit,
-              bool isFloat, const AddBlock &addBlock)
+              const AddBlock &addBlock)
 {
     // A power of two of blocks: whole subtrees of the sums, and short enough to be exact mostly.
     constexpr Index Stretch = 512 * BlockParts;
@@ -99,7 +92,7 @@ void addParts(CountPairsKernel kernel, const Policy &policy, const DiffPiece &pi
         const Index whole = (piece.parts() - part) / BlockParts * BlockParts;
         const Index stretch = std::min(Stretch, whole);
         if (byPairs && stretch > 0
-            && addBytePairs(kernel, policy, meaning, piece, part, stretch, unit, isFloat)) {
+            && addBytePairs(kernel, policy, meaning, piece, part, stretch, unit, Policy::isFloat)) {
             part += stretch;
             continue;
         }
@@ -109,34 +102,45 @@ void addParts(CountPairsKernel kernel, const Policy &policy, const DiffPiece &pi
     }
 }
 
-template <class Policy>
-void diffFloatParts(const CpuKernels &fast, BlockKernel kernel, const Policy &policy,
-                    const DiffPiece &piece, DiffStats &stats)
+BlockKernel blockKernel(const CpuKernels &fast, const kernels::Float64Parts &)
 {
-    DiffUnit unit(piece, {kernels::lowestPower(policy.format), kernels::powerLimit(policy.format)},
-                  stats);
-    addParts(fast.countPairs, policy, piece, unit, true, [&](const kernels::BlockView &view) {
-        if (kernel != nullptr && view.parts == kernels::BlockParts
-            && addByKernel(kernel, policy, piece, view, unit))
-            return;
-        addDefined(policy, piece, view, unit, [&](HostTeam &team, const auto &block, auto &found) {
-            return kernels::diffFloats(team, policy, block, unit.bins(), found);
-        });
-    });
-    unit.finish();
+    return fast.float64;
+}
+BlockKernel blockKernel(const CpuKernels &fast, const kernels::Float32Parts &)
+{
+    return fast.float32;
+}
+BlockKernel blockKernel(const CpuKernels &fast, const kernels::BFloat16Parts &)
+{
+    return fast.bfloat16;
+}
+BlockKernel blockKernel(const CpuKernels &fast, const kernels::Float16Parts &)
+{
+    return fast.float16;
+}
+template <class Policy>
+BlockKernel blockKernel(const CpuKernels &, const Policy &)
+{
+    return nullptr;
 }
 
-template <class Parts>
-void diffIntegerParts(const CpuKernels &fast, const DType &dtype, const Parts &load,
-                      const DiffPiece &piece, DiffStats &stats)
+template <class Policy>
+void diffParts(const CpuKernels &fast, const Policy &policy, const DiffPiece &piece,
+               DiffStats &stats)
 {
-    const kernels::IntegerPolicy<Parts> policy{load, static_cast<int>(dtype.bits),
-                                               dtype.kind == ElementKind::SignedInt,
-                                               dtype.kind == ElementKind::Bool};
-    DiffUnit unit(piece, {0, 64, false}, stats);
-    addParts(fast.countPairs, policy, piece, unit, false, [&](const kernels::BlockView &view) {
+    DiffUnit unit(piece, counterLayout(policy, static_cast<int>(piece.partBits)), stats);
+    addParts(fast.countPairs, policy, piece, unit, [&](const kernels::BlockView &view) {
+        if constexpr (Policy::isFloat) {
+            const BlockKernel kernel = blockKernel(fast, policy);
+            if (kernel != nullptr && view.parts == kernels::BlockParts
+                && addByKernel(kernel, policy, piece, view, unit))
+                return;
+        }
         addDefined(policy, piece, view, unit, [&](HostTeam &team, const auto &block, auto &found) {
-            return kernels::diffIntegers(team, policy, block, unit.bins(), found);
+            if constexpr (Policy::isFloat)
+                return kernels::diffFloats(team, policy, block, unit.bins(), found);
+            else
+                return kernels::diffIntegers(team, policy, block, unit.bins(), found);
         });
     });
     unit.finish();
@@ -158,75 +162,6 @@ void diffOpaque(const DiffPiece &piece, DiffStats &stats)
         if (stats.firstIndex == NoIndex)
             stats.firstIndex = stats.lastIndex;
     }
-}
-
-/// Calls use(loader) with how parts of that width lie in memory; false for a width nobody has.
-template <class Use>
-bool withParts(std::uint32_t bits, const Use &use)
-{
-    switch (bits) {
-    case 64: use(kernels::PlainParts<std::uint64_t>()); return true;
-    case 32: use(kernels::PlainParts<std::uint32_t>()); return true;
-    case 16: use(kernels::PlainParts<std::uint16_t>()); return true;
-    case 8: use(kernels::PlainParts<std::uint8_t>()); return true;
-    default: break;
-    }
-    if (bits == 0 || bits > 8)
-        return false;
-    use(kernels::PackedParts{static_cast<int>(bits)});
-    return true;
-}
-
-template <class Format, class Raw>
-void diffStatic(const CpuKernels &fast, BlockKernel kernel, const DiffPiece &piece,
-                DiffStats &stats)
-{
-    const kernels::FloatPolicy<Format, kernels::PlainParts<Raw>> policy{};
-    diffFloatParts(fast, kernel, policy, piece, stats);
-}
-
-bool matches(const FloatLayout &layout, int exponent, int mantissa, int bias, SpecialValues special)
-{
-    return layout.exponentBits == exponent && layout.mantissaBits == mantissa && layout.bias == bias
-        && layout.special == special && layout.hasSign;
-}
-
-bool diffFloatType(const CpuKernels &fast, const FloatLayout &layout, const DiffPiece &piece,
-                   DiffStats &stats)
-{
-    using enum SpecialValues;
-    if (matches(layout, 11, 52, 1023, Ieee)) {
-        diffFloatParts(fast, fast.float64,
-                       kernels::Float64Policy<kernels::PlainParts<std::uint64_t>>{}, piece, stats);
-        return true;
-    }
-    if (layout.exponentBits + layout.mantissaBits > 32)
-        return false;
-    if (matches(layout, 8, 23, 127, Ieee))
-        diffStatic<kernels::Float32, std::uint32_t>(fast, fast.float32, piece, stats);
-    else if (matches(layout, 8, 7, 127, Ieee))
-        diffStatic<kernels::BFloat16, std::uint16_t>(fast, fast.bfloat16, piece, stats);
-    else if (matches(layout, 5, 10, 15, Ieee))
-        diffStatic<kernels::Float16, std::uint16_t>(fast, fast.float16, piece, stats);
-    else
-        return withParts(piece.partBits, [&](const auto &load) {
-            using Parts = std::decay_t<decltype(load)>;
-            diffFloatParts(
-                fast, nullptr,
-                kernels::FloatPolicy<kernels::RuntimeFormat, Parts>{toFormat(layout), load}, piece,
-                stats);
-        });
-    return true;
-}
-
-bool diffNumbers(const CpuKernels &fast, const DType &dtype, const DiffPiece &piece,
-                 DiffStats &stats)
-{
-    if (dtype.isFloating())
-        return diffFloatType(fast, dtype.layout, piece, stats);
-    return dtype.isInteger() && withParts(piece.partBits, [&](const auto &load) {
-               diffIntegerParts(fast, dtype, load, piece, stats);
-           });
 }
 
 } // namespace
@@ -257,7 +192,11 @@ void CpuBackend::diff(const DType &dtype, ByteView a, ByteView b, Index firstEle
                       Index elements, const DiffOptions &options, DiffStats &stats) const
 {
     const DiffPiece piece(dtype, a, b, firstElement, elements, options);
-    if (!diffNumbers(m_kernels, dtype, piece, stats))
+    const auto type = partType(dtype);
+    const bool measured = type && kernels::withPolicy(*type, [&](const auto &policy) {
+                              diffParts(m_kernels, policy, piece, stats);
+                          });
+    if (!measured)
         diffOpaque(piece, stats);
 }
 

@@ -10,6 +10,7 @@ namespace forkpoint {
 
 namespace {
 
+using kernels::CounterLayout;
 using kernels::DiffRecord;
 
 const std::uint8_t *address(ByteView bytes)
@@ -47,16 +48,16 @@ struct ThreadCounters
     std::vector<std::uint8_t> rows;
     std::unique_ptr<BlockScratch> scratch;
 
-    void fit(const CounterRange &range)
+    void fit(const CounterLayout &layout)
     {
-        const std::size_t bins = static_cast<std::size_t>(range.highest - range.lowest) + 2;
+        const auto bins = static_cast<std::size_t>(layout.bins);
         if (absA.size() < bins) {
             absA.resize(bins);
             absB.resize(bins);
             absDifference.resize(bins);
             rows.resize(bins);
         }
-        if (range.isFloat && joint.size() < bins * kernels::UlpColumns)
+        if (layout.isFloat() && joint.size() < bins * kernels::UlpColumns)
             joint.resize(bins * kernels::UlpColumns);
     }
 };
@@ -68,12 +69,12 @@ ThreadCounters &threadCounters()
 }
 
 /// Moves counters by power into a histogram and leaves zeros.
-void drain(std::vector<std::uint64_t> &counts, const CounterRange &range, PowerHistogram &target)
+void drain(std::vector<std::uint64_t> &counts, const CounterLayout &layout, PowerHistogram &target)
 {
-    const int bins = range.highest - range.lowest + 2;
     target.addZeros(std::exchange(counts[0], 0));
-    for (int bin = 1; bin < bins; ++bin)
-        target.add(range.lowest + bin - 1, std::exchange(counts[static_cast<std::size_t>(bin)], 0));
+    for (int bin = 1; bin < layout.bins; ++bin)
+        target.add(layout.lowest + bin - 1,
+                   std::exchange(counts[static_cast<std::size_t>(bin)], 0));
 }
 
 /// What the unit has found so far, as a record that goes on.
@@ -161,33 +162,27 @@ DiffPiece::DiffPiece(const DType &dtype, ByteView viewA, ByteView viewB, Index f
 {
 }
 
-kernels::BlockView DiffPiece::block(Index firstPart) const
+kernels::PieceView DiffPiece::view() const
 {
-    const std::size_t offset = static_cast<std::size_t>(firstPart * partBits / 8);
-    kernels::BlockView view;
-    view.a = address(a) + offset;
-    view.b = address(b) + offset;
-    view.parts = static_cast<int>(std::min(BlockParts, parts() - firstPart));
-    view.firstElement = firstElement + firstPart / static_cast<Index>(partsPerElement);
-    view.partsPerElement = partsPerElement;
-    return view;
+    return {address(a),     address(b), parts(), firstElement, static_cast<int>(partBits),
+            partsPerElement};
 }
 
-DiffUnit::DiffUnit(const DiffPiece &piece, CounterRange range, DiffStats &stats)
+DiffUnit::DiffUnit(const DiffPiece &piece, const CounterLayout &layout, DiffStats &stats)
     : m_piece(piece),
-      m_range(range),
+      m_layout(layout),
       m_stats(stats),
-      m_record(recordOf(stats, range.isFloat)),
+      m_record(recordOf(stats, layout.isFloat())),
       m_finiteBefore(stats.finitePairs)
 {
     ThreadCounters &counters = threadCounters();
-    counters.fit(range);
-    m_bins.lowest = range.lowest;
+    counters.fit(layout);
+    m_bins.lowest = layout.lowest;
     if (piece.magnitudes) {
         m_bins.absA = counters.absA.data();
         m_bins.absB = counters.absB.data();
     }
-    if (range.isFloat) {
+    if (layout.isFloat()) {
         m_bins.joint = counters.joint.data();
         m_bins.rows = counters.rows.data();
     } else {
@@ -222,8 +217,9 @@ void DiffUnit::addToLeaf(const kernels::BlockView &block, const DiffRecord &foun
     leaf.different += static_cast<std::uint32_t>(found.different);
     if (found.maxAbsKey == 0)
         return;
-    const int power = m_range.isFloat ? kernels::powerOf(kernels::doubleFromBits(found.maxAbsKey))
-                                      : kernels::highestBit(found.maxAbsKey);
+    const int power = m_layout.isFloat()
+        ? kernels::powerOf(kernels::doubleFromBits(found.maxAbsKey))
+        : kernels::highestBit(found.maxAbsKey);
     leaf.largestPower = std::max(leaf.largestPower, static_cast<std::int16_t>(power));
 }
 
@@ -235,37 +231,59 @@ void DiffUnit::addExact(Index blocks, const DiffRecord &found, const kernels::Bl
     m_stats.leaves.insert(m_stats.leaves.end(), leaves.begin(), leaves.end());
 }
 
+void DiffUnit::addCounts(const std::uint64_t *counters)
+{
+    // The layout's pointers, to be read from alone.
+    const kernels::Histograms from =
+        m_layout.histograms(const_cast<std::uint64_t *>(counters), m_piece.magnitudes);
+    const auto addBins = [&](std::uint64_t *to, const std::uint64_t *counts) {
+        for (int bin = 0; to != nullptr && bin < m_layout.bins; ++bin)
+            to[bin] += counts[bin];
+    };
+    addBins(m_bins.absA, from.absA);
+    addBins(m_bins.absB, from.absB);
+    addBins(m_bins.absDifference, from.absDifference);
+    for (int row = 0; m_layout.isFloat() && row < m_layout.bins; ++row) {
+        std::uint64_t any = 0;
+        for (int column = 0; column < from.columns; ++column) {
+            const std::uint64_t count = from.joint[row * from.columns + column];
+            m_bins.joint[row * m_bins.columns + column] += count;
+            any |= count;
+        }
+        m_bins.rows[row] |= any != 0;
+    }
+}
+
 void DiffUnit::finish()
 {
     m_stats.elements += m_piece.elements;
     m_stats.magnitudes = m_piece.magnitudes;
-    recordTo(m_record, m_range.isFloat, m_stats);
+    recordTo(m_record, m_layout.isFloat(), m_stats);
     if (m_piece.magnitudes)
         takeMagnitudes();
-    if (m_range.isFloat)
+    if (m_layout.isFloat())
         takeJoint();
     else
-        drain(threadCounters().absDifference, m_range, m_stats.absDifference);
+        drain(threadCounters().absDifference, m_layout, m_stats.absDifference);
 }
 
 void DiffUnit::takeMagnitudes()
 {
-    drain(threadCounters().absA, m_range, m_stats.absA);
-    drain(threadCounters().absB, m_range, m_stats.absB);
+    drain(threadCounters().absA, m_layout, m_stats.absA);
+    drain(threadCounters().absB, m_layout, m_stats.absB);
 }
 
 void DiffUnit::takeJoint()
 {
     ThreadCounters &counters = threadCounters();
     std::vector<JointHistogram::Cell> cells;
-    const int bins = m_range.highest - m_range.lowest + 2;
-    for (int row = 1; row < bins; ++row) {
+    for (int row = 1; row < m_layout.bins; ++row) {
         if (std::exchange(counters.rows[static_cast<std::size_t>(row)], std::uint8_t(0)) == 0)
             continue;
         std::uint64_t *columns = counters.joint.data() + row * kernels::UlpColumns;
         for (int column = 1; column < kernels::UlpColumns; ++column) {
             if (const std::uint64_t count = std::exchange(columns[column], 0))
-                cells.push_back({static_cast<std::int16_t>(m_range.lowest + row - 1),
+                cells.push_back({static_cast<std::int16_t>(m_layout.lowest + row - 1),
                                  static_cast<std::int16_t>(column - 1), count});
         }
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gpu/cpu_kernels.h"
+#include "gpu/kernels/device_work.h"
 #include "model/compute_backend.h"
 
 namespace forkpoint {
@@ -23,14 +24,8 @@ struct DiffPiece
 
     Index parts() const { return elements * static_cast<Index>(partsPerElement); }
     /// The block that begins at that part of the piece.
-    kernels::BlockView block(Index firstPart) const;
-};
-
-/// Which counters a type has.
-struct CounterRange
-{
-    int lowest = 0, highest = 0; ///< powers of magnitudes and differences
-    bool isFloat = true;         ///< a joint histogram, not one of differences alone
+    kernels::BlockView block(Index firstPart) const { return view().block(firstPart); }
+    kernels::PieceView view() const;
 };
 
 /// Collects the blocks of one piece and appends them to the statistics of the unit. The counters
@@ -38,7 +33,8 @@ struct CounterRange
 class DiffUnit
 {
 public:
-    DiffUnit(const DiffPiece &piece, CounterRange range, DiffStats &stats);
+    /// The layout says which counters the type has.
+    DiffUnit(const DiffPiece &piece, const kernels::CounterLayout &layout, DiffStats &stats);
     DiffUnit(const DiffUnit &) = delete;
     DiffUnit &operator=(const DiffUnit &) = delete;
 
@@ -52,6 +48,8 @@ public:
     /// Whole blocks at once: `sums` is exact, so that the order of its blocks does not count.
     void addExact(Index blocks, const kernels::DiffRecord &found, const kernels::BlockSums &sums,
                   const std::vector<LeafFacts> &leaves);
+    /// Counts of blocks whose counters were not those of bins(), in the layout.
+    void addCounts(const std::uint64_t *counters);
     /// Appends; the unit is not used after.
     void finish();
 
@@ -63,7 +61,7 @@ private:
     void takeCells(const std::vector<JointHistogram::Cell> &cells);
 
     const DiffPiece &m_piece;
-    CounterRange m_range;
+    kernels::CounterLayout m_layout;
     DiffStats &m_stats;
     kernels::DiffRecord m_record;
     kernels::Histograms m_bins;

@@ -44,11 +44,12 @@ struct Histograms
 {
     std::uint64_t *absA = nullptr, *absB = nullptr; ///< null: not asked for
     std::uint64_t *absDifference = nullptr;         ///< integers only
-    /// Floats only: rows as those of absDifference, UlpColumns columns; pairs with |a - b| = 0 are
+    /// Floats only: rows as those of absDifference, `columns` columns; pairs with |a - b| = 0 are
     /// left out of row 0, because they are what is missing of the finite pairs.
     std::uint64_t *joint = nullptr;
-    std::uint8_t *rows = nullptr; ///< not 0 for every row of `joint` that counts something
+    std::uint8_t *rows = nullptr; ///< not 0 for every row of `joint` that counts something; or null
     int lowest = 0;
+    int columns = UlpColumns; ///< of a row of `joint`: fewer where the type is narrow
 };
 
 /// The five sums of a block.
@@ -104,6 +105,7 @@ struct FloatPolicy
 
     template <class Team>
     using Sums = NarrowSum<Team>;
+    static constexpr bool isFloat = true;
     static constexpr bool differenceMayOverflow = false;
 
     FP_HD bool isFinite(std::uint64_t bits) const
@@ -146,6 +148,7 @@ struct Float64Policy : FloatPolicy<Float64, PartsType>
 template <class PartsType>
 struct IntegerPolicy
 {
+    static constexpr bool isFloat = false;
     PartsType load;
     int width = 64;
     bool isSigned = false;
@@ -210,8 +213,9 @@ template <class Team>
 FP_HD void countJoint(Team &team, const Histograms &bins, double difference, std::uint64_t ulp)
 {
     const int row = powerBin(bins.lowest, difference);
-    bins.rows[row] = 1;
-    team.count(bins.joint[row * UlpColumns + integerBin(ulp)]);
+    if (bins.rows != nullptr)
+        bins.rows[row] = 1;
+    team.count(bins.joint[row * bins.columns + integerBin(ulp)]);
 }
 
 /// Which elements differ, in bits, as values, beyond the tolerance, and where the first and last.

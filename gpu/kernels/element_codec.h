@@ -149,7 +149,7 @@ struct PlainParts
 {
     FP_HD std::uint64_t operator()(const std::uint8_t *data, std::size_t part) const
     {
-        return loadRaw<Raw>(data + part * sizeof(Raw));
+        return loadAligned<Raw>(data + part * sizeof(Raw));
     }
 };
 

@@ -11,5 +11,7 @@ constexpr int BlockParts = 2048;
 constexpr int BlockLanes = 32;
 /// Lanes of XXH3: one 64-bit accumulator each.
 constexpr int HashLanes = 8;
+/// Bytes of a leaf of a fingerprint.
+constexpr std::uint64_t HashLeafBytes = 65536;
 
 } // namespace forkpoint::kernels

@@ -105,4 +105,16 @@ FP_HD Raw loadRaw(const std::uint8_t *data)
 #endif
 }
 
+/// The same from a multiple of sizeof(Raw) in the memory of a device, where other addresses fault
+/// and one load is worth eight. On the host any address will do.
+template <class Raw>
+FP_HD Raw loadAligned(const std::uint8_t *data)
+{
+#if defined(__CUDA_ARCH__)
+    return *reinterpret_cast<const Raw *>(data);
+#else
+    return loadRaw<Raw>(data);
+#endif
+}
+
 } // namespace forkpoint::kernels

@@ -77,21 +77,38 @@ FP_HD void offer(Peak &peak, std::uint64_t key, std::uint64_t index)
     }
 }
 
-/// The eight lanes of XXH3, on one host thread.
+/// The eight lanes of XXH3, on one host thread. A team may have several groups of them, which take
+/// the stripes of a block in turn and all hold the same accumulators.
 struct HostHashTeam
 {
+    static constexpr int Groups = 1;
+
     struct Accumulators
     {
         std::uint64_t values[HashLanes] = {};
         FP_HD std::uint64_t &operator[](int lane) { return values[lane]; }
         FP_HD std::uint64_t operator[](std::size_t lane) const { return values[lane]; }
     };
+    /// What each lane of each group adds.
+    struct Parts
+    {
+        std::uint64_t values[HashLanes] = {};
+        FP_HD std::uint64_t &at(int lane, int) { return values[lane]; }
+    };
 
+    /// Calls step(lane, group).
     template <class Step>
     FP_HD void each(Step step)
     {
         for (int lane = 0; lane < HashLanes; ++lane)
-            step(lane);
+            step(lane, 0);
+    }
+
+    /// Adds the parts of all groups to the accumulators.
+    FP_HD void addParts(Accumulators &sums, const Parts &parts)
+    {
+        for (int lane = 0; lane < HashLanes; ++lane)
+            sums.values[lane] += parts.values[lane];
     }
 
     FP_HD const Accumulators &gather(const Accumulators &sums) { return sums; }

@@ -219,8 +219,9 @@ FP_HD std::uint64_t initialAccumulator(int lane)
 FP_HD std::uint64_t accumulate(std::uint64_t sum, const std::uint8_t *stripe, int lane,
                                std::uint64_t key)
 {
-    const std::uint64_t mixed = load64(stripe + 8 * lane) ^ key;
-    return sum + load64(stripe + 8 * (lane ^ 1)) + (mixed & 0xFFFFFFFFU) * (mixed >> 32);
+    const std::uint64_t mixed = loadAligned<std::uint64_t>(stripe + 8 * lane) ^ key;
+    return sum + loadAligned<std::uint64_t>(stripe + 8 * (lane ^ 1))
+        + (mixed & 0xFFFFFFFFU) * (mixed >> 32);
 }
 
 FP_HD std::uint64_t scramble(std::uint64_t sum, std::uint64_t key)
@@ -239,34 +240,42 @@ FP_HD std::uint64_t mergeAccumulators(const Sums &sums, std::size_t secret, std:
     return avalanche(result);
 }
 
-/// Inputs of more than ShortInput bytes on a team of HashLanes lanes (see team.h).
+/// Adds stripes of one block. Until the block is scrambled they only add up, modulo 2^64, so that
+/// each group of a team may take its own.
+template <class Team>
+FP_HD void addStripes(Team &team, typename Team::Accumulators &sums, const std::uint8_t *start,
+                      std::size_t stripes)
+{
+    typename Team::Parts parts;
+    for (std::size_t first = 0; first < stripes; first += Team::Groups) {
+        team.each([&](int lane, int group) {
+            const std::size_t stripe = first + static_cast<std::size_t>(group);
+            if (stripe < stripes)
+                parts.at(lane, group) =
+                    accumulate(parts.at(lane, group), start + stripe * StripeBytes, lane,
+                               secretWord(stripe + static_cast<std::size_t>(lane)));
+        });
+    }
+    team.addParts(sums, parts);
+}
+
+/// Inputs of more than ShortInput bytes on a team of HashLanes lanes (see team.h). On a device
+/// `data` begins at a multiple of eight, and so does its end.
 template <class Team>
 FP_HD Hash128 hashLong(Team &team, const std::uint8_t *data, std::size_t size)
 {
     typename Team::Accumulators sums;
-    team.each([&](int lane) { sums[lane] = initialAccumulator(lane); });
+    team.each([&](int lane, int) { sums[lane] = initialAccumulator(lane); });
     const std::size_t blocks = (size - 1) / HashBlockBytes;
     for (std::size_t block = 0; block < blocks; ++block) {
-        const std::uint8_t *start = data + block * HashBlockBytes;
-        for (std::size_t stripe = 0; stripe < StripesPerBlock; ++stripe) {
-            team.each([&](int lane) {
-                sums[lane] = accumulate(sums[lane], start + stripe * StripeBytes, lane,
-                                        secretWord(stripe + static_cast<std::size_t>(lane)));
-            });
-        }
-        team.each([&](int lane) {
+        addStripes(team, sums, data + block * HashBlockBytes, StripesPerBlock);
+        team.each([&](int lane, int) {
             sums[lane] = scramble(sums[lane], secretWord(16 + static_cast<std::size_t>(lane)));
         });
     }
-    const std::uint8_t *rest = data + blocks * HashBlockBytes;
     const std::size_t stripes = (size - 1 - blocks * HashBlockBytes) / StripeBytes;
-    for (std::size_t stripe = 0; stripe < stripes; ++stripe) {
-        team.each([&](int lane) {
-            sums[lane] = accumulate(sums[lane], rest + stripe * StripeBytes, lane,
-                                    secretWord(stripe + static_cast<std::size_t>(lane)));
-        });
-    }
-    team.each([&](int lane) {
+    addStripes(team, sums, data + blocks * HashBlockBytes, stripes);
+    team.each([&](int lane, int) {
         sums[lane] = accumulate(sums[lane], data + size - StripeBytes, lane,
                                 secretAt(121 + 8 * static_cast<std::size_t>(lane)));
     });

@@ -9,15 +9,6 @@ add_test(NAME gpu/fingerprint_oracle
             "${FORKPOINT_TEST_DATA}/stats/fingerprints.json")
 set_tests_properties(gpu/fingerprint_oracle PROPERTIES LABELS gpu SKIP_RETURN_CODE 77)
 
-# One definition for host and device: the kernels compile for a device too.
-if(FORKPOINT_HAVE_CUDA)
-    add_library(kernels_device OBJECT gpu/kernels_device.cu)
-    set_target_properties(kernels_device PROPERTIES CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON
-        CUDA_ARCHITECTURES "${CMAKE_CUDA_ARCHITECTURES}")
-    target_include_directories(kernels_device PRIVATE "${PROJECT_SOURCE_DIR}")
-    forkpoint_kernel_flags(kernels_device)
-endif()
-
 # The reference program, where its header is there (Debian: libxxhash-dev).
 find_path(XXHASH_INCLUDE_DIR xxhash.h)
 find_library(XXHASH_LIBRARY xxhash)

@@ -1,113 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The kernels as a device runs them: 32 lanes that each go their own way and meet only in shuffles.
-// Here the lanes run one after the other, in any order; the bits are to be those of the host team
+// The kernels as a device runs them, on emulated warps: the bits are to be those of the host team
 // and of every instruction set.
 #include "gpu/cpu_backend.h"
 #include "gpu/cpu_kernels.h"
+#include "tests/gpu/emulated_team.h"
 
 #include <QTest>
 
-#include <algorithm>
-#include <array>
 #include <cstring>
-#include <numeric>
 #include <random>
 
 using namespace forkpoint;
 using namespace forkpoint::kernels;
 
 namespace {
-
-/// A warp on the host: what a lane holds is an array over the lanes, a shuffle reads another one's.
-struct EmulatedTeam
-{
-    struct Sum
-    {
-        std::array<double, BlockLanes> values{};
-        double &operator[](int lane) { return values[std::size_t(lane)]; }
-    };
-    struct Tally
-    {
-        std::array<std::uint64_t, BlockLanes> values{};
-        std::uint64_t &operator[](int lane) { return values[std::size_t(lane)]; }
-    };
-    struct LanePeak
-    {
-        std::uint64_t key = 0;
-        std::uint64_t index = ~std::uint64_t(0);
-    };
-    struct Peak
-    {
-        std::array<LanePeak, BlockLanes> values{};
-        LanePeak &operator[](int lane) { return values[std::size_t(lane)]; }
-    };
-
-    std::array<int, BlockLanes> schedule{};
-
-    explicit EmulatedTeam(std::mt19937_64 &random)
-    {
-        std::iota(schedule.begin(), schedule.end(), 0);
-        std::shuffle(schedule.begin(), schedule.end(), random);
-    }
-
-    template <class Step>
-    void sweep(int count, Step step)
-    {
-        for (const int lane : schedule) {
-            for (int i = lane; i < count; i += BlockLanes)
-                step(i, lane);
-        }
-    }
-    /// __shfl_down_sync: lanes past the end read themselves.
-    double fold(const Sum &sum)
-    {
-        std::array<double, BlockLanes> values = sum.values;
-        for (std::size_t half = BlockLanes / 2; half > 0; half /= 2) {
-            std::array<double, BlockLanes> next = values;
-            for (std::size_t lane = 0; lane < BlockLanes; ++lane)
-                next[lane] =
-                    add(values[lane], values[lane + half < BlockLanes ? lane + half : lane]);
-            values = next;
-        }
-        return values[0];
-    }
-    std::uint64_t total(const Tally &tally)
-    {
-        return std::accumulate(tally.values.begin(), tally.values.end(), std::uint64_t(0));
-    }
-    LanePeak best(const Peak &peak) // a butterfly
-    {
-        std::array<LanePeak, BlockLanes> values = peak.values;
-        for (std::size_t half = BlockLanes / 2; half > 0; half /= 2) {
-            std::array<LanePeak, BlockLanes> next = values;
-            for (std::size_t lane = 0; lane < BlockLanes; ++lane)
-                offer(next[lane], values[lane ^ half].key, values[lane ^ half].index);
-            values = next;
-        }
-        return values[0];
-    }
-    void count(std::uint64_t &bin) { ++bin; }
-    template <class Step>
-    void once(Step step)
-    {
-        step();
-    }
-};
-
-/// Eight lanes of XXH3 in any order.
-struct EmulatedHashTeam
-{
-    using Accumulators = HostHashTeam::Accumulators;
-    std::array<int, HashLanes> schedule{7, 2, 5, 0, 3, 6, 1, 4};
-
-    template <class Step>
-    void each(Step step)
-    {
-        for (const int lane : schedule)
-            step(lane);
-    }
-    const Accumulators &gather(const Accumulators &sums) { return sums; }
-};
 
 /// One block's figures, with the counters of a histogram.
 struct Figures
@@ -213,7 +119,7 @@ void TestLanes::compareFloats(const Policy &policy)
                                       perElement};
                 const Figures host = floatFigures(HostTeam(), policy, block);
                 for (int order = 0; order < 3; ++order)
-                    QVERIFY(floatFigures(EmulatedTeam(m_random), policy, block) == host);
+                    QVERIFY(floatFigures(emulated::Team(m_random), policy, block) == host);
             }
         }
     }
@@ -258,11 +164,11 @@ void TestLanes::integers()
         const IntegerPolicy<PlainParts<std::uint64_t>> wide{{}, 64, true, false};
         const IntegerPolicy<PlainParts<std::uint32_t>> middle{{}, 32, false, false};
         const IntegerPolicy<PlainParts<std::uint8_t>> boolean{{}, 8, false, true};
-        QVERIFY(integerFigures(EmulatedTeam(m_random), wide, block)
+        QVERIFY(integerFigures(emulated::Team(m_random), wide, block)
                 == integerFigures(HostTeam(), wide, block));
-        QVERIFY(integerFigures(EmulatedTeam(m_random), middle, block)
+        QVERIFY(integerFigures(emulated::Team(m_random), middle, block)
                 == integerFigures(HostTeam(), middle, block));
-        QVERIFY(integerFigures(EmulatedTeam(m_random), boolean, block)
+        QVERIFY(integerFigures(emulated::Team(m_random), boolean, block)
                 == integerFigures(HostTeam(), boolean, block));
     }
 }
@@ -295,7 +201,7 @@ void TestLanes::compareKernel(BlockKernel kernel, const Policy &policy)
         if (!kernel(block, {DiffRecord(), view, *scratch}, record, sums))
             continue;
         ++done;
-        const Figures lanes = floatFigures(EmulatedTeam(m_random), policy, block);
+        const Figures lanes = floatFigures(emulated::Team(m_random), policy, block);
         record.beyondTolerance = lanes.record.beyondTolerance; // the definition's
         QVERIFY(std::memcmp(&record, &lanes.record, sizeof record) == 0);
         QVERIFY(std::memcmp(&sums, &lanes.sums, sizeof sums) == 0);
@@ -318,7 +224,7 @@ void TestLanes::hashes()
 {
     const Bytes data = blockData(0, m_random).first;
     HostHashTeam host;
-    EmulatedHashTeam lanes;
+    emulated::HashTeam lanes(m_random);
     for (const std::size_t size : {241UL, 512UL, 1023UL, 1024UL, 1025UL, 4096UL, 16000UL}) {
         const Hash128 expected = xxh3(host, data.data(), size);
         const Hash128 found = xxh3(lanes, data.data(), size);
