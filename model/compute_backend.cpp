@@ -12,6 +12,22 @@ constexpr std::uint64_t UnitBytes = 8U << 20;
 
 } // namespace
 
+void ComputeBackend::hashAndDiff(const PairPiece &piece, const DiffOptions &options,
+                                 std::span<Digest128> leavesA, std::span<Digest128> leavesB,
+                                 DiffStats &stats) const
+{
+    if (!leavesA.empty())
+        hashLeaves(piece.a, leavesA);
+    if (!leavesB.empty())
+        hashLeaves(piece.b, leavesB);
+    diff(piece.dtype, piece.a, piece.b, piece.firstElement, piece.elements, options, stats);
+}
+
+HostBuffer ComputeBackend::hostBuffer(std::size_t size) const
+{
+    return {new std::byte[size], [](std::byte *bytes) { delete[] bytes; }};
+}
+
 Index unitElements(const DType &dtype)
 {
     const std::uint64_t bits = std::max<std::uint64_t>(dtype.bits, 1);
