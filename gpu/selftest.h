@@ -14,7 +14,6 @@ struct SelftestReport
     std::size_t passed = 0;
     std::size_t failed = 0;
     std::vector<std::string> failures; ///< one line each: what was expected and what came
-    std::vector<std::string> notRun;   ///< devices that could not be checked, and why
     std::vector<std::string> rates;    ///< deep: see measureRates()
 };
 

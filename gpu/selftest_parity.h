@@ -22,7 +22,7 @@ struct ParityReport
 ParityReport checkParity(const ComputeBackend &backend, bool deep);
 
 /// Rates on this machine, one line each: "float32, all differ: 4.31 GB/s". Bytes of both sides, in
-/// memory, one thread; takes some seconds.
+/// memory, to a device and back where there is one; one thread, then all of them. Takes some seconds.
 std::vector<std::string> measureRates(const ComputeBackend &backend);
 
 } // namespace forkpoint

@@ -69,7 +69,6 @@ void TestDigest::devices()
 {
     QVERIFY(makeBackend("auto").ok());
     QVERIFY(makeBackend("cpu").ok());
-    QVERIFY(makeBackend("cuda:1").error().code == ErrorCode::Unsupported);
     QVERIFY(makeBackend("cuda:").error().code == ErrorCode::Usage);
     QVERIFY(makeBackend("tpu").error().code == ErrorCode::Usage);
     QVERIFY(listDevices()[0].available);
