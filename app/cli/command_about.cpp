@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The commands about the program itself: formats, devices, selftest, and refusals.
+// The commands about the program itself: formats, devices, and refusals.
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
 #include "gpu/backend_registry.h"
-#include "gpu/selftest.h"
 #include "loaders/formats.h"
 #include "model/json_writer.h"
 
@@ -57,46 +56,6 @@ int runDevices(const Options &options)
     for (const DeviceInfo &device : listDevices())
         rows.push_back({device.name, device.kind, device.reason, device.available});
     return writeRows(options, rows);
-}
-
-int runSelftestCommand(const Options &options)
-{
-    auto backend = makeBackend(options.device);
-    if (!backend) {
-        printError(backend.error());
-        if (options.json)
-            writeOutput(options, refusalDocument("selftest", backend.error().message()));
-        return 2;
-    }
-    const SelftestReport report = runSelftest(**backend, options.deep);
-    std::string text = (*backend)->description() + "\n";
-    for (const std::string &failure : report.failures)
-        text += "FAIL " + failure + "\n";
-    for (const std::string &rate : report.rates)
-        text += rate + "\n";
-    for (const std::string &device : report.notRun)
-        text += "not run: " + device + "\n";
-    text +=
-        std::to_string(report.passed) + " passed, " + std::to_string(report.failed) + " failed\n";
-    if (options.json) {
-        JsonWriter json;
-        json.beginObject();
-        json.key("device").text((*backend)->description());
-        json.key("passed").number(std::uint64_t(report.passed));
-        json.key("failed").number(std::uint64_t(report.failed));
-        const auto list = [&](const char *key, const std::vector<std::string> &lines) {
-            json.key(key).beginArray();
-            for (const std::string &line : lines)
-                json.text(line);
-            json.endArray();
-        };
-        list("failures", report.failures);
-        list("not_run", report.notRun);
-        list("rates", report.rates);
-        json.endObject();
-        text = json.take();
-    }
-    return writeOutput(options, text) && report.failed == 0 && report.passed > 0 ? 0 : 2;
 }
 
 std::string refusalDocument(const std::string &command, const std::string &reason)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
+#include "app/cli/device.h"
 #include "app/cli/output.h"
 #include "app/core/compare_command.h"
 #include "app/core/compare_text.h"
 #include "app/core/report_file.h"
 #include "app/core/thread_pool.h"
-#include "gpu/backend_registry.h"
 #include "loaders/open_run.h"
 #include "model/report_json.h"
 #include "model/run_comparer.h"
@@ -79,17 +79,20 @@ RunComparison compareRuns(const Options &options, const ComputeBackend &backend,
 
 int runCompare(const Options &options)
 {
-    ThreadPool threads(options.threads);
-    auto backend = makeBackend(options.device);
-    const RunComparison comparison = backend ? compareRuns(options, **backend, threads)
-                                             : refused(options, backend.error().message(), {});
+    const auto device = Device::choose(options);
+    ThreadPool threads(device ? device->threads() : 1);
+    const RunComparison comparison = device ? compareRuns(options, device->backend(), threads)
+                                            : refused(options, device.error().message(), {});
+    if (device)
+        device->printIncidents();
     ReportOptions report;
     report.histograms = options.compare.full;
     report.request = reportRequest(
         {options.pathA, options.pathB, options.compare, options.steps, options.open}, comparison);
     if (options.environment) {
         report.environment.emplace_back("version", FORKPOINT_VERSION);
-        report.environment.emplace_back("device", backend ? (*backend)->description() : "none");
+        report.environment.emplace_back("device",
+                                        device ? device->backend().description() : "none");
         report.environment.emplace_back("threads", std::to_string(threads.threadCount()));
     }
     printDiagnostics(options, comparison.diagnostics);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The commands that look at one path: inspect, fingerprint, extract.
 #include "app/cli/commands.h"
+#include "app/cli/device.h"
 #include "app/cli/output.h"
 #include "app/core/extract.h"
 #include "app/core/fingerprint_document.h"
 #include "app/core/inspect_document.h"
 #include "app/core/thread_pool.h"
-#include "gpu/backend_registry.h"
 #include "model/json_writer.h"
 
 #include <cstdio>
@@ -57,19 +57,20 @@ int runInspect(const Options &options)
 
 int runFingerprint(const Options &options)
 {
-    auto backend = makeBackend(options.device);
-    if (!backend) {
-        printError(backend.error());
+    const auto device = Device::choose(options);
+    if (!device) {
+        printError(device.error());
         if (options.json)
-            writeOutput(options, refusalDocument("fingerprint", backend.error().message()));
+            writeOutput(options, refusalDocument("fingerprint", device.error().message()));
         return 2;
     }
-    ThreadPool threads(options.threads);
+    ThreadPool threads(device->threads());
     ProgressLine line(options);
-    const FingerprintDocument document =
-        fingerprint(options.pathA, options.open, wantedStep(options), options.digests, **backend,
-                    threads, {}, [&](const Progress &progress) { line.show(progress); });
+    const FingerprintDocument document = fingerprint(
+        options.pathA, options.open, wantedStep(options), options.digests, device->backend(),
+        threads, {}, [&](const Progress &progress) { line.show(progress); });
     printDiagnostics(options, document.diagnostics);
+    device->printIncidents();
     const std::string text = options.json ? fingerprintJson(document) : fingerprintText(document);
     return writeOutput(options, text) && document.allRead() ? 0 : 2;
 }

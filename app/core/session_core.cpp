@@ -224,8 +224,11 @@ void Session::Core::takeComparison(std::shared_ptr<const RunComparison> comparis
     m_listener.comparisonChanged(m_comparison);
     const std::shared_ptr<const CheckpointComparison> shown(m_comparison, &m_comparison->shown);
     const std::optional<Step> step = m_comparison->shownStep;
-    if (m_comparison->finished)
+    if (m_comparison->finished) {
         remember(step, shown);
+        if (!m_engine->backend().incidents().empty())
+            findDevice(); // it is not what it was
+    }
     const bool known = step || m_comparison->finished || m_comparison->steps.empty();
     if (!m_userStep && known)
         showStep(step, shown);

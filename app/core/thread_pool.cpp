@@ -74,10 +74,15 @@ void ThreadPool::State::serve()
     }
 }
 
+std::size_t hardwareThreads()
+{
+    return std::max(1u, std::thread::hardware_concurrency());
+}
+
 ThreadPool::ThreadPool(std::size_t threads) : m_state(std::make_unique<State>())
 {
     if (threads == 0)
-        threads = std::max(1u, std::thread::hardware_concurrency());
+        threads = hardwareThreads();
     m_state->threads.reserve(threads - 1);
     for (std::size_t i = 1; i < threads; ++i) {
         try {

@@ -7,12 +7,15 @@
 
 namespace forkpoint {
 
+/// As many threads as the hardware runs at once.
+std::size_t hardwareThreads();
+
 /// A fixed set of threads. The thread that calls forEach() works too, so several threads may call
 /// it at once, also from within `work`, without waiting for each other's turns.
 class ThreadPool final : public Executor
 {
 public:
-    /// `threads` counts the caller of forEach(); 0 stands for as many as the hardware runs at once.
+    /// `threads` counts the caller of forEach(); 0 stands for hardwareThreads().
     explicit ThreadPool(std::size_t threads = 0);
     /// Waits for the threads; nobody may be in forEach().
     ~ThreadPool() override;

@@ -126,6 +126,7 @@ private slots:
     void aboutTheProgram();
 
 private:
+    static void refusesAGpu(const QByteArray &reason);
     QString write(const QString &name, const QByteArray &data)
     {
         const QString path = m_folder.filePath(name);
@@ -647,6 +648,27 @@ void TestCli::aboutTheProgram()
     for (const QJsonValue &row : list("devices")) // what is not there says why
         QVERIFY(row["available"].toBool() || !row["reason"].toString().isEmpty());
     QCOMPARE(run({"selftest", "--device", "cpu"}).status, 0);
+    const QJsonObject gpu = list("devices")[1].toObject();
+    if (!gpu["available"].toBool())
+        refusesAGpu(gpu["reason"].toString().toUtf8());
+}
+
+/// Asked for a device that is not there: the reason that `devices` gives, and no comparison.
+void TestCli::refusesAGpu(const QByteArray &reason)
+{
+    const Ended compared = run({"compare", "A", "C", "--device", "cuda", "--json"});
+    QCOMPARE(compared.status, 2);
+    QCOMPARE(compared.outcome(), QStringLiteral("not-compared"));
+    QVERIFY(compared.out.contains(reason));
+    for (const QStringList &command : {QStringList{"fingerprint", "A"}, {"selftest"}}) {
+        const Ended refused = run(command + QStringList{"--device", "cuda:0"});
+        QCOMPARE(refused.status, 2);
+        QVERIFY(refused.err.contains(reason));
+        QVERIFY(refused.out.isEmpty());
+    }
+    QVERIFY(run({"selftest"}).out.contains("not run: cuda: " + reason));
+    // Which leaves the processor, and nothing to say about it.
+    QCOMPARE(run({"compare", "A", "C", "--device", "auto"}).err, QByteArray());
 }
 
 QTEST_GUILESS_MAIN(TestCli)
