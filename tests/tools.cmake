@@ -27,9 +27,11 @@ forkpoint_script_test(faults faults/check_faults.py $<TARGET_FILE:forkpoint-cli>
                       $<TARGET_FILE:fault_shim>)
 
 # What is printed by hand: rates and ratios, see HACKING.md. Not built with the rest.
-add_executable(bench_kernels EXCLUDE_FROM_ALL bench/bench_kernels.cpp)
-forkpoint_target(bench_kernels)
-forkpoint_kernel_flags(bench_kernels)
-target_link_libraries(bench_kernels PRIVATE fp_compute)
+foreach(bench bench_kernels bench_cuda)
+    add_executable(${bench} EXCLUDE_FROM_ALL bench/${bench}.cpp)
+    forkpoint_target(${bench})
+    forkpoint_kernel_flags(${bench})
+    target_link_libraries(${bench} PRIVATE fp_compute)
+endforeach()
 include(gpu/tools.cmake)
 include(app/tools.cmake)
