@@ -226,7 +226,7 @@ void Session::Core::takeComparison(std::shared_ptr<const RunComparison> comparis
     const std::optional<Step> step = m_comparison->shownStep;
     if (m_comparison->finished) {
         remember(step, shown);
-        if (!m_engine->backend().incidents().empty())
+        if (m_engine->hadIncidents())
             findDevice(); // it is not what it was
     }
     const bool known = step || m_comparison->finished || m_comparison->steps.empty();

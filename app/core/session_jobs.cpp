@@ -59,7 +59,10 @@ std::shared_ptr<const CheckpointComparison> notComparable(std::string reason)
 
 const ComputeBackend &Engine::backend()
 {
-    std::call_once(m_once, [this] { m_backend = m_makeBackend(); });
+    std::call_once(m_once, [this] {
+        m_backend = m_makeBackend();
+        m_found = true;
+    });
     return *m_backend;
 }
 

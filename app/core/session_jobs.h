@@ -6,6 +6,7 @@
 #include "app/core/step_cache.h"
 #include "app/core/thread_pool.h"
 
+#include <atomic>
 #include <mutex>
 
 namespace forkpoint {
@@ -23,12 +24,15 @@ public:
 
     /// Made by the first to ask: finding a device may take its time.
     const ComputeBackend &backend();
+    /// Whether a device failed since it was found; waits for nobody.
+    bool hadIncidents() const { return m_found && !m_backend->incidents().empty(); }
     ThreadPool &pool() { return m_pool; }
 
 private:
     std::function<std::shared_ptr<const ComputeBackend>()> m_makeBackend;
     std::once_flag m_once;
     std::shared_ptr<const ComputeBackend> m_backend;
+    std::atomic<bool> m_found = false; ///< m_backend will not change any more
     ThreadPool m_pool;
 };
 

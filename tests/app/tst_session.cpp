@@ -238,6 +238,32 @@ private:
     Heard m_heard;
 };
 
+/// The processor, which says that it lost a device once something was measured.
+class LosingBackend final : public ComputeBackend
+{
+public:
+    std::string description() const override { return m_lost ? "CPU; cuda:0 was lost" : "CUDA"; }
+    Digest128 hash(ByteView data) const override { return m_cpu.hash(data); }
+    void hashLeaves(ByteView data, std::span<Digest128> leaves) const override
+    {
+        m_cpu.hashLeaves(data, leaves);
+    }
+    void diff(const DType &dtype, ByteView a, ByteView b, Index first, Index elements,
+              const DiffOptions &options, DiffStats &stats) const override
+    {
+        m_lost = true;
+        m_cpu.diff(dtype, a, b, first, elements, options, stats);
+    }
+    std::vector<std::string> incidents() const override
+    {
+        return m_lost ? std::vector<std::string>{"cuda:0: lost"} : std::vector<std::string>();
+    }
+
+private:
+    CpuBackend m_cpu;
+    mutable std::atomic<bool> m_lost = false;
+};
+
 /// Paths "A", "B", "B2", "same": three steps of two tensors; and "absent", which cannot be opened.
 struct Fixture
 {
@@ -298,6 +324,7 @@ class TestSession : public QObject
 
 private Q_SLOTS:
     void comparesWhenBothAreOpen();
+    void tellsOfALostDevice();
     void oneSideIsNoComparison();
     void identicalRunsShowTheLastCommonStep();
     void failedOpeningSaysWhy();
@@ -338,6 +365,18 @@ void TestSession::comparesWhenBothAreOpen()
             titles << QString::fromStdString(job.title);
     }
     QCOMPARE(titles, QStringList({"Opening A", "Opening B", "Comparing A with B"}));
+}
+
+void TestSession::tellsOfALostDevice()
+{
+    Fixture f;
+    Ear ear;
+    SessionEnvironment environment = f.environment();
+    environment.makeBackend = [] { return std::make_shared<const LosingBackend>(); };
+    Session session(std::move(environment), ear);
+    QTRY_VERIFY(ear.heard().device.starts_with("CUDA, "));
+    session.openPair("A", "B");
+    QTRY_VERIFY(ear.heard().device.starts_with("CPU; cuda:0 was lost, "));
 }
 
 void TestSession::oneSideIsNoComparison()
