@@ -4,6 +4,7 @@
 #include "loaders/json_fields.h"
 #include "loaders/limits.h"
 #include "loaders/report_rows.h"
+#include "loaders/report_trace.h"
 #include "model/comparison_verdict.h"
 
 #include <map>
@@ -19,12 +20,7 @@ Verdict verdictOf(const JsonFields &fields)
         fields.wordOf("outcome",
                       {Outcome::NotCompared, Outcome::Identical, Outcome::WithinTolerance,
                        Outcome::Different, Outcome::Undecided});
-    if (fields.has("strength"))
-        verdict.strength =
-            fields.wordOf("strength",
-                          {Strength::None, Strength::Metadata, Strength::Norm, Strength::Sampled,
-                           Strength::Xor, Strength::Crc, Strength::Megatron128, Strength::Xxh3Index,
-                           Strength::Xxh3, Strength::Sha256, Strength::Bytes});
+    verdict.strength = strengthOf(fields);
     verdict.sentence = fields.text("sentence");
     verdict.reason = fields.textOr("reason");
     if (const auto coverage = fields.objectIf("coverage")) {
@@ -34,6 +30,8 @@ Verdict verdictOf(const JsonFields &fields)
         verdict.coverage.bytesTotal = coverage->count("bytes_total");
         if (coverage->has("steps_unread"))
             verdict.coverage.stepsUnread = coverage->count("steps_unread");
+        verdict.coverage.recordsCompared = coverage->countIf("records_compared").value_or(0);
+        verdict.coverage.recordsTotal = coverage->countIf("records_total").value_or(0);
     }
     return verdict;
 }
@@ -48,23 +46,9 @@ StepMark stepOf(const JsonFields &fields)
                        StepStatus::OnlyInA, StepStatus::OnlyInB, StepStatus::Pending});
     mark.different = fields.countIf("different").value_or(0);
     mark.reason = fields.textOr("reason");
+    if (fields.has("lane"))
+        mark.lane = fields.wordOf("lane", {StepLane::Checkpoint, StepLane::Trace});
     return mark;
-}
-
-FirstDivergence divergenceOf(const JsonFields &fields)
-{
-    FirstDivergence divergence;
-    divergence.step = fields.integerIf("step");
-    divergence.stage = fields.textOr("stage");
-    divergence.name = fields.textOr("name");
-    divergence.kind = fields.textOr("kind");
-    if (const auto after = fields.objectIf("after")) {
-        divergence.provenEqualStep = after->integerIf("step");
-        divergence.provenEqualName = after->textOr("name");
-    }
-    divergence.provenEqualBefore = fields.flagIf("proven_equal_before").value_or(false);
-    divergence.sentence = fields.textOr("sentence");
-    return divergence;
 }
 
 MetricDifference differenceOf(const JsonFields &fields)
@@ -249,6 +233,14 @@ Result<RecordedReport> readReport(std::string_view json)
     if (divergence && divergence->kind() != JsonValue::Kind::Null)
         comparison.firstDivergence =
             divergenceOf(JsonFields(*divergence, "first_divergence", problem));
+    forEachObject(root, "chain", problem, [&](const JsonFields &fields) {
+        comparison.chain.push_back(chainLinkOf(fields));
+    });
+    forEachObject(root, "ranks", problem, [&](const JsonFields &fields) {
+        comparison.ranks.push_back(rankSummaryOf(fields));
+    });
+    if (const auto capture = root.objectIf("next_capture"))
+        comparison.nextCapture = nextCaptureOf(*capture);
     forEachObject(root, "metrics", problem, [&](const JsonFields &fields) {
         comparison.metrics.push_back(metricOf(fields, problem));
     });

@@ -74,6 +74,13 @@ ReportSection comparedSection(const RunComparison &comparison, const ReportOptio
              {},
              false,
              {}});
+        if (coverage.recordsTotal > 0) {
+            add("Records of traces",
+                {grouped(coverage.recordsCompared) + " of " + grouped(coverage.recordsTotal),
+                 {},
+                 false,
+                 {}});
+        }
         add("Evidence", {evidenceWords(verdict.strength), {}, false, {}});
     }
     for (const auto &[name, value] : options.environment)
@@ -264,6 +271,8 @@ ReportDocument makeReport(const RunComparison &comparison, const ReportOptions &
     document.sections.push_back(comparedSection(comparison, options));
     if (compared) {
         document.sections.push_back(divergenceSection(comparison));
+        if (!comparison.chain.empty())
+            document.sections.push_back(chainSection(comparison));
         document.sections.push_back(classesSection(comparison));
         document.sections.push_back(recipeSection(comparison));
         document.sections.push_back(tensorsSection(comparison));

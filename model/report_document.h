@@ -132,6 +132,8 @@ ReportSection reproduceSection(const RunComparison &comparison, const ReportOpti
 ReportSection readingSection();
 /// What differs, item by item, the largest difference first, with plots of the most telling.
 ReportSection tensorsSection(const RunComparison &comparison);
+/// The causal chain, each rank's first mismatch, what to record next.
+ReportSection chainSection(const RunComparison &comparison);
 ReportSection metricsSection(const RunComparison &comparison);
 
 } // namespace forkpoint

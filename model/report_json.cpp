@@ -3,6 +3,7 @@
 
 #include "model/json_values.h"
 #include "model/json_writer.h"
+#include "model/report_json_trace.h"
 #include "model/row_stats.h"
 
 namespace forkpoint {
@@ -24,6 +25,10 @@ void writeVerdict(JsonWriter &json, const Verdict &verdict)
     json.key("bytes_total").number(verdict.coverage.bytesTotal);
     if (verdict.coverage.stepsUnread > 0)
         json.key("steps_unread").number(verdict.coverage.stepsUnread);
+    if (verdict.coverage.recordsTotal > 0) {
+        json.key("records_compared").number(verdict.coverage.recordsCompared);
+        json.key("records_total").number(verdict.coverage.recordsTotal);
+    }
     json.endObject();
     json.endObject();
 }
@@ -155,7 +160,7 @@ void writeSteps(JsonWriter &json, const std::vector<StepMark> &steps)
     for (const StepMark &mark : steps) {
         json.beginObject();
         json.key("step").number(mark.step);
-        json.key("lane").text("checkpoint");
+        json.key("lane").text(toString(mark.lane));
         json.key("status").text(toString(mark.status));
         if (mark.status == StepStatus::Identical || mark.status == StepStatus::Different) {
             json.key("proof").text("read");
@@ -166,32 +171,6 @@ void writeSteps(JsonWriter &json, const std::vector<StepMark> &steps)
         json.endObject();
     }
     json.endArray();
-}
-
-void writeDivergence(JsonWriter &json, const std::optional<FirstDivergence> &divergence)
-{
-    json.key("first_divergence");
-    if (!divergence) {
-        json.null();
-        return;
-    }
-    json.beginObject();
-    if (divergence->step)
-        json.key("step").number(*divergence->step);
-    json.key("stage").text(divergence->stage);
-    json.key("name").text(divergence->name);
-    json.key("kind").text(divergence->kind);
-    if (divergence->provenEqualStep || !divergence->provenEqualName.empty()) {
-        json.key("after").beginObject();
-        if (divergence->provenEqualStep)
-            json.key("step").number(*divergence->provenEqualStep);
-        if (!divergence->provenEqualName.empty())
-            json.key("name").text(divergence->provenEqualName);
-        json.endObject();
-    }
-    json.key("proven_equal_before").boolean(divergence->provenEqualBefore);
-    json.key("sentence").text(divergence->sentence);
-    json.endObject();
 }
 
 /// B - A step by step; the entry of several steps says which, how many, and its range.
@@ -293,7 +272,10 @@ std::string reportJson(const RunComparison &comparison, const ReportOptions &opt
     if (!comparison.steps.empty())
         writeSteps(json, comparison.steps);
     writeDivergence(json, comparison.firstDivergence);
+    writeChain(json, comparison.chain);
+    writeRanks(json, comparison.ranks);
     writeMetrics(json, comparison.metrics);
+    writeNextCapture(json, comparison.nextCapture);
     writeFindings(json, comparison.findings);
     writeDiagnostics(json, comparison.diagnostics);
     if (!options.environment.empty()) {

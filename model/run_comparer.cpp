@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/run_comparer.h"
 
+#include "model/causal_chain.h"
 #include "model/format.h"
+#include "model/trace_comparer.h"
+#include "model/trace_divergence.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace forkpoint {
 
@@ -23,6 +27,8 @@ struct RunComparer::State
     /// What is proven before the step at hand: the last common step, if all of them are equal.
     std::optional<Step> lastEqual;
     bool allEqual = true;
+    std::unique_ptr<TraceComparer> tracer; ///< until both traces are compared
+    CausalChain chain;
     RunComparison result;
     std::uint64_t bytesOfDoneSteps = 0;
 
@@ -38,6 +44,10 @@ struct RunComparer::State
     }
 
     void prepare(const StepSelection &selection);
+    void prepareTraces(const StepSelection &selection);
+    void prepareSteps(const StepSelection &selection);
+    void takeTrace();
+    bool hasCheckpoints() const { return !a->steps().empty() && !b->steps().empty(); }
     bool series() const { return result.seriesA && result.seriesB; }
     void skipOneSided();
     void openStep(std::stop_token stop);
@@ -45,6 +55,7 @@ struct RunComparer::State
     void takeStep(CheckpointComparison comparison);
     void addFacts(VerdictFacts &into, const VerdictFacts &step) const;
     void finish();
+    void joinEvidence();
     void describeDivergence();
     void addMetricFindings();
     StepMark *markOf(std::optional<Step> step);
@@ -56,8 +67,60 @@ void RunComparer::State::prepare(const StepSelection &selection)
     result.pathB = b->path();
     result.formatA = a->format();
     result.formatB = b->format();
-    plan = planSteps(*a, *b, selection);
     facts.toleranceAsked = options.tolerance.asked();
+    prepareTraces(selection);
+    if (hasCheckpoints() || !tracer)
+        prepareSteps(selection);
+    if (!a->complete() || !b->complete())
+        facts.unreadable = true;
+}
+
+void RunComparer::State::prepareTraces(const StepSelection &selection)
+{
+    const auto traceA = a->trace(), traceB = b->trace();
+    if (!traceA || !traceB) {
+        if (traceA || traceB) {
+            result.diagnostics.push_back(
+                {Severity::Note,
+                 "one-trace",
+                 traceA ? a->path() : b->path(),
+                 {},
+                 "has a trace, the other side has none; it is not compared"});
+        }
+        return;
+    }
+    std::optional<std::pair<std::int64_t, std::int64_t>> iterations = selection.range;
+    if (selection.only)
+        iterations = std::pair(selection.only->a, selection.only->a);
+    tracer = std::make_unique<TraceComparer>(traceA, traceB, iterations);
+}
+
+/// What the traces say goes into the one verdict, the one chain and the marks of the steps.
+void RunComparer::State::takeTrace()
+{
+    const TraceComparison &trace = tracer->result();
+    VerdictFacts own = trace.facts;
+    if (own.refused && hasCheckpoints()) {
+        // The checkpoints are compared all the same.
+        own = VerdictFacts{};
+        own.notComparable = true;
+        result.diagnostics.push_back({Severity::Warning, "traces-refused", {}, {}, trace.refusal});
+    }
+    addFacts(facts, own);
+    compared = compared || !own.refused;
+    chain.add(trace);
+    result.trace = std::make_shared<const TraceComparison>(trace);
+    result.ranks = summarizeRanks(trace);
+    result.diagnostics.insert(result.diagnostics.end(), trace.diagnostics.begin(),
+                              trace.diagnostics.end());
+    for (StepMark &mark : stepMarks(trace))
+        result.steps.push_back(std::move(mark));
+    tracer.reset();
+}
+
+void RunComparer::State::prepareSteps(const StepSelection &selection)
+{
+    plan = planSteps(*a, *b, selection);
     if (!plan.refusal.empty()) {
         facts.refused = true;
         facts.refusedReason = plan.refusal;
@@ -76,14 +139,14 @@ void RunComparer::State::prepare(const StepSelection &selection)
         }
         result.steps.push_back(std::move(mark));
     }
-    if (!a->complete() || !b->complete())
-        facts.unreadable = true;
 }
 
 StepMark *RunComparer::State::markOf(std::optional<Step> step)
 {
-    const auto found = std::find_if(result.steps.begin(), result.steps.end(),
-                                    [&](const StepMark &mark) { return mark.step == step; });
+    const auto found =
+        std::find_if(result.steps.begin(), result.steps.end(), [&](const StepMark &mark) {
+            return mark.step == step && mark.lane == StepLane::Checkpoint;
+        });
     return found == result.steps.end() ? nullptr : &*found;
 }
 
@@ -161,6 +224,7 @@ void RunComparer::State::takeStep(CheckpointComparison comparison)
                     summary.counts.different + summary.counts.onlyInA + summary.counts.onlyInB;
         }
     }
+    chain.add(step.step, comparison);
     if (!parted) {
         result.shown = std::move(comparison);
         result.shownStep = step.step;
@@ -220,6 +284,27 @@ void RunComparer::State::addMetricFindings()
     }
 }
 
+/// One chain over checkpoints and traces, and the earliest link that differs.
+void RunComparer::State::joinEvidence()
+{
+    result.chain = chain.links();
+    if (!result.trace)
+        return;
+    result.firstDivergence =
+        earlier(std::move(result.firstDivergence), firstDivergenceIn(*result.trace));
+    if (result.firstDivergence) {
+        std::string holes;
+        for (const std::string &stage : holesBefore(result.chain, *result.firstDivergence))
+            holes += (holes.empty() ? "" : ", ") + stage;
+        if (!holes.empty())
+            result.firstDivergence->sentence +=
+                " Not recorded before it in this step: " + holes + ".";
+    }
+    result.findings.insert(result.findings.end(), result.trace->findings.begin(),
+                           result.trace->findings.end());
+    result.nextCapture = nextCapture(*result.trace, result.firstDivergence, decide(facts));
+}
+
 void RunComparer::State::finish()
 {
     if (!compared && !facts.refused) {
@@ -232,6 +317,7 @@ void RunComparer::State::finish()
             }
         }
     }
+    joinEvidence();
     addMetricFindings();
     result.findings.insert(result.findings.begin(), result.shown.findings.begin(),
                            result.shown.findings.end());
@@ -262,6 +348,11 @@ bool RunComparer::advance(std::stop_token stop)
         return false;
     if (stop.stop_requested())
         return true;
+    if (state.tracer) {
+        if (!state.tracer->advance(stop) && !stop.stop_requested())
+            state.takeTrace();
+        return true;
+    }
     if (!state.comparer) {
         state.skipOneSided();
         if (state.facts.refused || state.next >= state.plan.steps.size()) {
@@ -280,6 +371,11 @@ Progress RunComparer::progress() const
 {
     const State &state = *m_state;
     Progress progress;
+    if (state.tracer) {
+        progress.phase = "comparing traces";
+        std::tie(progress.itemsDone, progress.itemsTotal) = state.tracer->progress();
+        return progress;
+    }
     if (state.comparer)
         progress = state.comparer->progress();
     if (state.series() && state.next < state.plan.steps.size() && state.plan.steps[state.next].step)

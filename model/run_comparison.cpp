@@ -29,7 +29,7 @@ int causalRank(StateClass stateClass)
 }
 
 /// The stage of the causal chain that an item's name and class speak of.
-std::string stageOf(std::string_view name, StateClass stateClass)
+std::string stageByName(std::string_view name, StateClass stateClass)
 {
     if (name == "loss" || name.ends_with(".loss"))
         return "loss";
@@ -58,6 +58,8 @@ struct Candidate
     std::string name;
     StateClass stateClass = StateClass::Unknown;
     ItemStatus status = ItemStatus::Different;
+    std::string stage;
+    std::shared_ptr<const RecordedPlace> recorded = {};
 
     auto key() const { return std::tie(executionOrder, rank, name); }
 };
@@ -75,12 +77,12 @@ std::vector<Candidate> differingItems(const CheckpointComparison &comparison)
     for (const TensorRow &row : comparison.tensors) {
         if (decides(row))
             items.push_back({row.executionOrder, causalRank(row.stateClass), row.name,
-                             row.stateClass, row.status});
+                             row.stateClass, row.status, stageOf(row), row.recorded});
     }
     for (const ValueRow &row : comparison.values) {
         if (decides(row))
-            items.push_back(
-                {NoOrder, causalRank(row.stateClass), row.name, row.stateClass, row.status});
+            items.push_back({NoOrder, causalRank(row.stateClass), row.name, row.stateClass,
+                             row.status, stageOf(row)});
     }
     return items;
 }
@@ -192,6 +194,23 @@ std::string_view toString(StepStatus status)
     return "undecided";
 }
 
+std::string_view toString(StepLane lane)
+{
+    return lane == StepLane::Trace ? "trace" : "checkpoint";
+}
+
+std::string stageOf(const TensorRow &row)
+{
+    if (row.recorded && !row.recorded->stage.empty())
+        return row.recorded->stage;
+    return stageByName(row.name, row.stateClass);
+}
+
+std::string stageOf(const ValueRow &row)
+{
+    return stageByName(row.name, row.stateClass);
+}
+
 std::optional<FirstDivergence> firstDivergenceIn(const CheckpointComparison &comparison)
 {
     const std::vector<Candidate> items = differingItems(comparison);
@@ -202,7 +221,11 @@ std::optional<FirstDivergence> firstDivergenceIn(const CheckpointComparison &com
         [](const Candidate &left, const Candidate &right) { return left.key() < right.key(); });
     FirstDivergence divergence;
     divergence.name = first.name;
-    divergence.stage = stageOf(first.name, first.stateClass);
+    divergence.stage = first.stage;
+    if (first.recorded) {
+        divergence.microBatch = first.recorded->microBatch;
+        divergence.rank = first.recorded->rank;
+    }
     const bool missing = first.status == ItemStatus::OnlyInA || first.status == ItemStatus::OnlyInB;
     divergence.kind = missing ? "missing" : "value";
     if (first.executionOrder != NoOrder)

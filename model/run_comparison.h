@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/causal_chain.h"
 #include "model/comparison.h"
 #include "model/run.h"
+#include "model/trace_comparison.h"
 
 #include <map>
 #include <memory>
@@ -11,6 +13,11 @@
 #include <vector>
 
 namespace forkpoint {
+
+/// What was looked at in a step.
+enum class StepLane { Checkpoint, Trace };
+
+std::string_view toString(StepLane lane);
 
 enum class StepStatus { Identical, Different, OnlyInA, OnlyInB, Undecided, Pending };
 
@@ -23,6 +30,7 @@ struct StepMark
     StepStatus status = StepStatus::Pending;
     std::uint64_t different = 0; ///< tensors and values of state that differ
     std::string reason;          ///< with Undecided
+    StepLane lane = StepLane::Checkpoint;
 };
 
 /// Where two runs part, with what proves it.
@@ -32,7 +40,13 @@ struct FirstDivergence
     std::string
         stage;        ///< "restored", "optimizer", "rng", "batch", "forward", "loss", "weight", ...
     std::string name; ///< of the first item that differs, in causal (or recorded) order
-    std::string kind = "value";          ///< or "missing"
+    std::string kind = "value"; ///< or "missing", "control-flow", "order"
+    std::optional<std::int64_t> microBatch, rank;
+    std::optional<TraceCoordinate> coordinate; ///< of a trace that names its axes
+    std::optional<std::uint64_t> call;
+    std::string divergenceClass; ///< of a record: "origin", "receiver", "unclassified"
+    std::string provenEqualStage;
+    std::string probe;                   ///< what to record to know more
     std::optional<Step> provenEqualStep; ///< the last common step before, proven equal
     std::string provenEqualName;         ///< the last recorded item before it, proven equal
     bool provenEqualBefore = false;
@@ -76,11 +90,19 @@ struct RunComparison
     std::vector<StepMark> steps; ///< sorted; empty unless both sides are series
     std::optional<FirstDivergence> firstDivergence;
     std::vector<MetricComparison> metrics;
+    std::shared_ptr<const TraceComparison> trace; ///< where both have one
+    std::vector<ChainLink> chain;                 ///< by step, then causal order
+    std::vector<RankSummary> ranks;               ///< of both traces
+    std::optional<NextCapture> nextCapture;
     Verdict verdict; ///< of the runs: every common step, not only `shown`
     std::vector<Finding> findings;
     Diagnostics diagnostics;
     bool finished = false;
 };
+
+/// The stage of the causal chain that an item speaks of: recorded, or by its name and class.
+std::string stageOf(const TensorRow &row);
+std::string stageOf(const ValueRow &row);
 
 /// The first item of a comparison that differs, in recorded execution order where there is one,
 /// else in causal order of the classes (data, rng, scheduler, counter, scaler, optimizer, weights,

@@ -9,14 +9,23 @@ namespace forkpoint {
 
 namespace {
 
+std::string partText(std::uint64_t compared, std::uint64_t total, std::string_view one,
+                     std::string_view many)
+{
+    const std::string what = counted(total, one, many) + " compared";
+    return compared == total ? "all " + what : grouped(compared) + " of " + what;
+}
+
 std::string tensorsText(const Coverage &coverage)
 {
-    if (coverage.tensorsTotal == 0)
-        return "no tensor in scope";
-    if (coverage.tensorsCompared == coverage.tensorsTotal)
-        return "all " + counted(coverage.tensorsTotal, "tensor", "tensors") + " compared";
-    return grouped(coverage.tensorsCompared) + " of "
-        + counted(coverage.tensorsTotal, "tensor", "tensors") + " compared";
+    std::string text;
+    if (coverage.tensorsTotal > 0)
+        text = partText(coverage.tensorsCompared, coverage.tensorsTotal, "tensor", "tensors");
+    if (coverage.recordsTotal > 0) {
+        text += text.empty() ? "" : ", ";
+        text += partText(coverage.recordsCompared, coverage.recordsTotal, "record", "records");
+    }
+    return text.empty() ? "no tensor in scope" : text;
 }
 
 std::string coverageText(const Coverage &coverage)
@@ -46,12 +55,16 @@ std::string differentSentence(const VerdictFacts &facts)
 {
     if (facts.noNameInCommon)
         return "Different: the two sides have no tensor name in common";
+    if (facts.bitsDiffer && facts.coverage.tensorsTotal == 0 && facts.coverage.recordsTotal > 0)
+        return "Different: recorded values differ";
     if (facts.bitsDiffer)
         return facts.toleranceAsked ? "Different: beyond the tolerance asked for"
                                     : "Different: stored bits differ";
     if (facts.shapeOrDtypeDiffers)
         return "Different: a shape or an element type differs";
-    return "Different: an item exists on one side only";
+    if (facts.oneSidedComplete)
+        return "Different: an item exists on one side only";
+    return "Different: equal records come in another order";
 }
 
 /// Why equality cannot be said, although no difference was found. Empty if it can.
@@ -70,6 +83,7 @@ std::string undecidedReason(const VerdictFacts &facts)
     add(facts.ambiguous, "a pairing is ambiguous");
     add(facts.notComparable, "something cannot be compared");
     add(facts.oneSidedIncomplete, "an item is on one side only, and a catalogue is incomplete");
+    add(facts.valuesMissing, "records of the traces tell no value");
     add(facts.hole, "a step is missing inside the overlap of the two series");
     add(facts.nothingInScope, "nothing was in scope");
     if (facts.strength == Strength::None)
@@ -142,6 +156,8 @@ void merge(VerdictFacts &into, const VerdictFacts &part)
     into.shapeOrDtypeDiffers |= part.shapeOrDtypeDiffers;
     into.oneSidedComplete |= part.oneSidedComplete;
     into.noNameInCommon |= part.noNameInCommon;
+    into.orderDiffers |= part.orderDiffers;
+    into.valuesMissing |= part.valuesMissing;
     into.unreadable |= part.unreadable;
     into.ambiguous |= part.ambiguous;
     into.notComparable |= part.notComparable;
@@ -159,6 +175,8 @@ void merge(VerdictFacts &into, const VerdictFacts &part)
     into.coverage.bytesCompared += part.coverage.bytesCompared;
     into.coverage.bytesTotal += part.coverage.bytesTotal;
     into.coverage.stepsUnread += part.coverage.stepsUnread;
+    into.coverage.recordsCompared += part.coverage.recordsCompared;
+    into.coverage.recordsTotal += part.coverage.recordsTotal;
 }
 
 Verdict decide(const VerdictFacts &facts)
@@ -167,7 +185,7 @@ Verdict decide(const VerdictFacts &facts)
     verdict.strength = facts.strength;
     verdict.coverage = facts.coverage;
     const bool different = facts.bitsDiffer || facts.shapeOrDtypeDiffers || facts.oneSidedComplete
-        || facts.noNameInCommon;
+        || facts.noNameInCommon || facts.orderDiffers;
     const std::string undecided = undecidedReason(facts);
     if (facts.refused) {
         verdict.outcome = Outcome::NotCompared;

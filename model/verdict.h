@@ -39,6 +39,7 @@ struct Coverage
     std::uint64_t tensorsCompared = 0, tensorsTotal = 0;
     std::uint64_t bytesCompared = 0, bytesTotal = 0; ///< logical bytes of both sides together
     std::uint64_t stepsUnread = 0; ///< common steps, one side of which could not be opened
+    std::uint64_t recordsCompared = 0, recordsTotal = 0; ///< of traces
 };
 
 /// The only things a verdict may depend on, over what is in scope.
@@ -51,11 +52,13 @@ struct VerdictFacts
     bool shapeOrDtypeDiffers = false;
     bool oneSidedComplete = false; ///< an item on one side only, both catalogues complete
     bool noNameInCommon = false;
+    bool orderDiffers = false; ///< records of two traces are equal and come in another order
 
     bool unreadable = false, ambiguous = false, notComparable = false;
     bool oneSidedIncomplete = false; ///< an item on one side only, a catalogue incomplete
     bool incomplete = false; ///< something there is was not listed: skipped, damaged, over a limit
     bool hole = false;       ///< a step missing inside the overlap of two series
+    bool valuesMissing = false; ///< records of traces that tell no value
     bool nothingInScope = false;
     bool partial = false; ///< cancelled or stopped early: not everything was looked at
 

@@ -38,6 +38,67 @@ std::string classTable(const CheckpointComparison &comparison)
     return text;
 }
 
+std::string chainLine(const ChainLink &link)
+{
+    std::string text =
+        "  " + padded(link.stage, 14) + padded(std::string(toString(link.status)), 14);
+    if (link.compared > 0)
+        text += grouped(link.different) + " of " + grouped(link.compared) + " differ ("
+            + std::string(toString(link.strength)) + ")";
+    return text + "\n";
+}
+
+/// The chain of the step where the runs part; without one, of the first step.
+std::string chainTable(const RunComparison &comparison)
+{
+    if (comparison.chain.empty() || (!comparison.trace && !comparison.firstDivergence))
+        return {};
+    const auto step = comparison.firstDivergence && comparison.firstDivergence->step
+        ? comparison.firstDivergence->step
+        : comparison.chain.front().step;
+    std::string text = "causal chain" + (step ? " of step " + std::to_string(*step) : "") + ":\n";
+    for (const ChainLink &link : comparison.chain) {
+        if (link.step == step)
+            text += chainLine(link);
+    }
+    return text;
+}
+
+std::string rankLine(const RankSummary &rank)
+{
+    std::string text = "  " + rank.coordinate.toText() + ": ";
+    if (!rank.first)
+        return text + "no difference in " + counted(rank.records, "record", "records") + "\n";
+    if (rank.first->step)
+        text += "step " + std::to_string(*rank.first->step) + ", ";
+    text += printable(rank.first->name);
+    if (!rank.first->stage.empty())
+        text += " (" + printable(rank.first->stage) + ")";
+    return text + ", " + rank.divergenceClass + ": " + printable(rank.why) + "\n";
+}
+
+std::string rankTable(const std::vector<RankSummary> &ranks)
+{
+    if (ranks.empty())
+        return {};
+    std::string text = "ranks (" + grouped(ranks.size()) + "):\n";
+    for (std::size_t i = 0; i < std::min(ranks.size(), ShownRows); ++i)
+        text += rankLine(ranks[i]);
+    if (ranks.size() > ShownRows)
+        text += "  ... and " + grouped(ranks.size() - ShownRows) + " more; --json lists them\n";
+    return text;
+}
+
+std::string captureLines(const std::optional<NextCapture> &capture)
+{
+    if (!capture)
+        return {};
+    std::string text = "record next: " + printable(capture->why) + "\n";
+    for (const auto &[tool, command] : capture->commands)
+        text += "  " + tool + ": " + command + "\n";
+    return text;
+}
+
 std::string_view stepSign(StepStatus status)
 {
     switch (status) {
@@ -159,6 +220,9 @@ std::string compareText(const RunComparison &comparison)
     for (const Finding &finding : comparison.findings)
         text += "finding: " + printable(finding.text) + "\n";
     text += stepsLine(comparison.steps);
+    text += chainTable(comparison);
+    text += rankTable(comparison.ranks);
+    text += captureLines(comparison.nextCapture);
     if (comparison.shownStep)
         text += "step " + std::to_string(*comparison.shownStep) + ":\n";
     text += classTable(shown);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/inspect_document.h"
 
+#include "app/core/inspect_trace.h"
 #include "model/format.h"
 #include "model/json_values.h"
 #include "model/printable.h"
@@ -87,21 +88,24 @@ std::string tensorLine(const TensorRef &tensor, const TensorDigests *digests)
 
 bool InspectDocument::allRead() const
 {
+    const auto isError = [](const Diagnostic &diagnostic) {
+        return diagnostic.severity == Severity::Error;
+    };
     if (!chosen)
-        return false;
+        return trace && std::none_of(diagnostics.begin(), diagnostics.end(), isError);
     const auto &tensors = chosen->source->catalog().tensors;
     return std::none_of(tensors.begin(), tensors.end(),
                         [](const TensorRef &tensor) { return tensor.unreadable.has_value(); })
         && std::none_of(digests.begin(), digests.end(),
                         [](const TensorDigests &digest) { return digest.error.has_value(); })
-        && std::none_of(diagnostics.begin(), diagnostics.end(), [](const Diagnostic &diagnostic) {
-               return diagnostic.severity == Severity::Error;
-           });
+        && std::none_of(diagnostics.begin(), diagnostics.end(), isError);
 }
 
 bool InspectDocument::complete() const
 {
-    return allRead() && chosen->source->catalog().complete && chosen->run->complete();
+    const bool checkpointComplete =
+        !chosen || (chosen->source->catalog().complete && chosen->run->complete());
+    return allRead() && checkpointComplete && (!trace || trace->complete());
 }
 
 InspectDocument inspect(const std::string &path, const OpenOptions &options,
@@ -111,7 +115,14 @@ InspectDocument inspect(const std::string &path, const OpenOptions &options,
 {
     InspectDocument document;
     document.path = path;
-    auto chosen = openCheckpoint(path, options, step, stop);
+    auto run = openRun(path, options, stop);
+    if (run && (*run)->trace())
+        document.trace = (*run)->trace();
+    if (document.trace && (*run)->steps().empty()) {
+        document.diagnostics = (*run)->diagnostics();
+        return document;
+    }
+    auto chosen = run ? openCheckpoint(*run, step, stop) : Result<ChosenCheckpoint>(run.error());
     if (!chosen) {
         document.diagnostics.push_back(toDiagnostic(chosen.error(), Severity::Error));
         return document;
@@ -145,8 +156,14 @@ std::string inspectJson(const InspectDocument &document)
         json.key("complete").boolean(document.complete());
         writeSteps(json, *document.chosen);
     } else {
-        json.key("complete").boolean(false);
+        if (document.trace)
+            json.key("format").text(document.trace->dialect());
+        json.key("complete").boolean(document.complete());
+        if (document.trace)
+            writeTraceSteps(json, *document.trace);
     }
+    if (document.trace)
+        writeTrace(json, *document.trace);
     static const Catalog Nothing;
     const Catalog &catalog = document.chosen ? document.chosen->source->catalog() : Nothing;
     json.key("tensors").beginArray();
@@ -166,6 +183,10 @@ std::string inspectJson(const InspectDocument &document)
 
 std::string inspectText(const InspectDocument &document)
 {
+    const std::string traced = document.trace ? traceText(*document.trace) : std::string();
+    if (!document.chosen && document.trace)
+        return printable(document.path) + ": " + document.trace->dialect()
+            + (document.complete() ? "" : ", INCOMPLETE") + "\n" + traced;
     if (!document.chosen)
         return printable(document.path) + ": could not be opened\n";
     const Catalog &catalog = document.chosen->source->catalog();
@@ -196,7 +217,7 @@ std::string inspectText(const InspectDocument &document)
             + std::string(toString(value.stateClass)) + "\n";
     for (const Finding &finding : catalog.findings)
         text += "finding: " + printable(finding.text) + "\n";
-    return text;
+    return text + traced;
 }
 
 } // namespace forkpoint

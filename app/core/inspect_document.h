@@ -13,7 +13,8 @@ namespace forkpoint {
 struct InspectDocument
 {
     std::string path;
-    std::optional<ChosenCheckpoint> chosen; ///< nothing: could not be opened
+    std::optional<ChosenCheckpoint> chosen; ///< nothing: could not be opened, or no checkpoint
+    std::shared_ptr<const Trace> trace;     ///< where the path holds one
     std::vector<TensorDigests> digests;     ///< parallel to the tensors, or empty
     Diagnostics diagnostics;                ///< of the run, the checkpoint and the reading
 

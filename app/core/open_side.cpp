@@ -26,8 +26,15 @@ Result<ChosenCheckpoint> openCheckpoint(const std::filesystem::path &path,
                                         const OpenOptions &options, std::optional<Step> step,
                                         std::stop_token stop)
 {
+    FP_TRY(auto run, openRun(path, options, stop));
+    return openCheckpoint(std::move(run), step, stop);
+}
+
+Result<ChosenCheckpoint> openCheckpoint(std::shared_ptr<const Run> run, std::optional<Step> step,
+                                        std::stop_token stop)
+{
     ChosenCheckpoint chosen;
-    FP_TRY(chosen.run, openRun(path, options, stop));
+    chosen.run = std::move(run);
     FP_TRY(chosen.index, chooseStep(*chosen.run, step));
     FP_TRY(chosen.source, chosen.run->open(chosen.index, stop));
     return chosen;

@@ -18,6 +18,10 @@ struct ChosenCheckpoint
     std::shared_ptr<const TensorSource> source;
 };
 
+/// Opens of a run the step asked for, else the newest complete one.
+Result<ChosenCheckpoint> openCheckpoint(std::shared_ptr<const Run> run, std::optional<Step> step,
+                                        std::stop_token stop);
+
 /// Opens a path and of it the step asked for, else the newest complete one.
 Result<ChosenCheckpoint> openCheckpoint(const std::filesystem::path &path,
                                         const OpenOptions &options, std::optional<Step> step,

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/trace_record.h"
+#include "model/verdict.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace forkpoint {
+
+struct CheckpointComparison;
+struct TraceComparison;
+
+enum class LinkStatus : std::uint8_t {
+    Equal,
+    Different,
+    NotRecorded, ///< a hole: nothing was recorded there on both sides
+    Undecided,   ///< no difference seen, by evidence that may not say equal
+};
+
+std::string_view toString(LinkStatus status);
+
+/// One link of the causal chain: a stage of one step, over everything known about both runs.
+struct ChainLink
+{
+    std::optional<std::int64_t> step;
+    std::string stage;
+    LinkStatus status = LinkStatus::NotRecorded;
+    std::uint64_t compared = 0, different = 0;
+    Strength strength = Strength::None; ///< of equality the weakest, of a difference the strongest
+};
+
+/// Collects links of several sources and puts them into causal order.
+class CausalChain
+{
+public:
+    void add(const TraceComparison &trace);
+    /// A checkpoint holds what was there when the step had ended; a file of a trace of whole
+    /// tensors, what its records say.
+    void add(std::optional<std::int64_t> step, const CheckpointComparison &checkpoint);
+    /// One more piece of evidence on a stage.
+    void add(std::optional<std::int64_t> step, const std::string &stage, bool equal,
+             Strength strength);
+
+    /// With the holes between the first and the last link of each step that has links of a forward
+    /// or backward pass.
+    std::vector<ChainLink> links() const;
+
+private:
+    struct Sum
+    {
+        std::uint64_t compared = 0, different = 0, unknown = 0;
+        Strength weakestEqual = Strength::Bytes, strongestDifferent = Strength::None;
+        std::size_t order = 0;
+    };
+    Sum &sumOf(std::optional<std::int64_t> step, const std::string &stage);
+
+    std::map<std::optional<std::int64_t>, std::map<std::string, Sum>> m_steps;
+    std::size_t m_order = 0;
+};
+
+/// The earliest mismatch of one rank of two traces.
+struct RankSummary
+{
+    TraceCoordinate coordinate;
+    std::uint64_t records = 0, different = 0; ///< that met a partner; of these
+    struct First
+    {
+        std::optional<std::int64_t> step, microBatch;
+        std::string stage, name, kind;
+        std::uint64_t call = 0;
+        std::uint64_t equalBefore = 0; ///< records of this rank
+        std::string sourceA, sourceB;  ///< "file: line 3", where a side has it
+    };
+    std::optional<First> first; ///< nothing: no record differs
+    std::string divergenceClass, why;
+};
+
+/// The cheapest next recording that would decide what is open (rule M22).
+struct NextCapture
+{
+    std::string why;
+    std::int64_t firstStep = 1, lastStep = 2;
+    std::vector<std::int64_t> ranks; ///< empty: all
+    std::vector<std::string> stages;
+    std::map<std::string, std::string> commands; ///< tool -> flags or environment
+};
+
+} // namespace forkpoint

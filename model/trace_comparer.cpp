@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/trace_comparer.h"
+
+#include "model/trace_alignment.h"
+#include "model/trace_plan.h"
+#include "model/trace_stage.h"
+#include "model/trace_summary.h"
+#include "model/trace_walk.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <unordered_set>
+
+namespace forkpoint {
+
+namespace {
+
+/// Output digests remembered to tell where an input came from.
+constexpr std::size_t MostOutputs = 1'000'000;
+/// Collectives of an iteration whose inputs differ, for the link between ranks.
+constexpr std::size_t MostCollectives = 100'000;
+
+RecordName nameOf(const TraceRecord &record)
+{
+    RecordName name;
+    name.iteration = record.iteration;
+    name.microBatch = record.microBatch;
+    name.stage = record.stage;
+    name.name = record.name;
+    name.scope = record.scope;
+    name.caller = record.caller;
+    name.call = record.call;
+    return name;
+}
+
+/// What tells one value from another, wherever it was seen.
+std::string valueKey(const Observation &observation)
+{
+    return std::string(toString(observation.kind)) + observation.dtype + ' ' + observation.digest;
+}
+
+bool isMark(RecordRole role)
+{
+    return role == RecordRole::Runtime || role == RecordRole::Phase
+        || role == RecordRole::IterationBegin;
+}
+
+} // namespace
+
+struct TraceComparer::State
+{
+    std::shared_ptr<const Trace> a, b;
+    TracePlan plan;
+    std::size_t next = 0; ///< into plan.units
+    TraceComparison result;
+    std::map<std::pair<std::optional<std::int64_t>, std::string>, StageSummary> stages;
+
+    /// Of the iteration at hand: which ranks' inputs of a collective differ.
+    std::map<std::uint64_t, std::set<std::size_t>> collectives;
+    std::optional<std::int64_t> collectivesOf;
+
+    /// Of the unit at hand.
+    struct Unit
+    {
+        std::optional<RankDivergence> first;
+        std::uint64_t firstOrdinal = 0;
+        std::uint64_t equalBefore = 0; ///< in this iteration, up to `first`
+        std::optional<RecordName> lastEqual;
+        std::map<std::string, EvidenceSum> begun; ///< inputs of collectives by group
+        std::unordered_set<std::string> outputs;  ///< values that both sides have seen alike
+        EvidenceSum before;                       ///< evidence of the equal records
+    };
+    std::vector<std::optional<RecordName>> lastEqual; ///< by rank, over the iterations
+    std::vector<EvidenceSum> evidenceBefore;          ///< by rank
+    std::vector<std::uint64_t> equalBefore;           ///< by rank
+
+    void prepare(const std::optional<std::pair<std::int64_t, std::int64_t>> &iterations);
+    bool lossless() const { return a->complete() && b->complete(); }
+    void compareUnit(const TracePlan::Unit &planned, const std::stop_token &stop);
+    void takeEvent(const TraceWalk::Event &event, std::size_t rank, Unit &unit);
+    void takePair(const TraceWalk::Event &event, std::size_t rank, Unit &unit);
+    void takeOneSided(const TraceWalk::Event &event, std::size_t rank, Unit &unit);
+    void propose(RankDivergence divergence, std::uint64_t ordinal, Unit &unit) const;
+    StageSummary &stageOf(const TraceRecord &record);
+    Classification classOf(const TraceRecord &record, const RecordEvidence &evidence,
+                           const TraceRecord &other, const Unit &unit) const;
+    void closeUnit(std::size_t rank, Unit unit);
+    void linkCollectives();
+    void finish();
+};
+
+void TraceComparer::State::prepare(
+    const std::optional<std::pair<std::int64_t, std::int64_t>> &iterations)
+{
+    result.dialectA = a->dialect();
+    result.dialectB = b->dialect();
+    result.filesA = a->files();
+    result.filesB = b->files();
+    plan = planTraces(*a, *b, iterations);
+    result.refusal = plan.refusal;
+    result.facts.refused = !plan.refusal.empty();
+    result.facts.refusedReason = plan.refusal;
+    TraceCoverage &coverage = result.coverage;
+    coverage.ranksCompared = plan.ranks.size();
+    coverage.ranksOnlyA = plan.onlyA.size();
+    coverage.ranksOnlyB = plan.onlyB.size();
+    coverage.iterationsCompared = plan.iterations;
+    coverage.iterationsOnlyA = plan.iterationsOnlyA;
+    coverage.iterationsOnlyB = plan.iterationsOnlyB;
+    coverage.worldSize = worldSizeOf(*a);
+    for (const TracePlan::Rank &rank : plan.ranks)
+        result.ranks.push_back({a->streams()[rank.a].coordinate, {}, 0, 0});
+    lastEqual.resize(plan.ranks.size());
+    evidenceBefore.resize(plan.ranks.size());
+    equalBefore.resize(plan.ranks.size());
+}
+
+StageSummary &TraceComparer::State::stageOf(const TraceRecord &record)
+{
+    auto &stage = stages[{record.iteration, record.stage}];
+    if (stage.stage.empty() && !record.stage.empty()) {
+        stage.iteration = record.iteration;
+        stage.stage = record.stage;
+        stage.order = stages.size();
+    }
+    return stage;
+}
+
+/// The earliest one counts; a value at the same place before a change of order.
+void TraceComparer::State::propose(RankDivergence divergence, std::uint64_t ordinal,
+                                   Unit &unit) const
+{
+    if (unit.first && unit.firstOrdinal <= ordinal)
+        return;
+    unit.first = std::move(divergence);
+    unit.firstOrdinal = ordinal;
+}
+
+/// Rule M9; for the end of a collective with the inputs of its begin, and for an input of another
+/// value with the question where that value came from (rule M13).
+Classification TraceComparer::State::classOf(const TraceRecord &record,
+                                             const RecordEvidence &evidence,
+                                             const TraceRecord &other, const Unit &unit) const
+{
+    EvidenceSum inputs = evidence.inputs;
+    if (record.role == RecordRole::CollectiveEnd) {
+        const auto begin = unit.begun.find(record.group);
+        if (begin != unit.begun.end())
+            inputs = begin->second;
+    }
+    Classification found = classify(record, inputs, evidence.outputs);
+    if (found.divergenceClass != DivergenceClass::Receiver || unit.outputs.empty())
+        return found;
+    const auto isKnown = [&](const TraceRecord &side) {
+        for (std::size_t i = 0; i < side.inputs.size(); ++i) {
+            const bool differs = i < record.inputs.size() && i < other.inputs.size()
+                && record.inputs[i].digest != other.inputs[i].digest;
+            if (differs && unit.outputs.count(valueKey(side.inputs[i])) == 0)
+                return false;
+        }
+        return true;
+    };
+    if (isKnown(record) && isKnown(other)) {
+        found.why =
+            "it received another value of the same step: what either side took was produced "
+            "alike on both, so the order in which values are taken up changed, and no "
+            "operation is guilty";
+    } else {
+        found.why += "; no record before it produced them: their producer is not instrumented";
+        found.probe = "probe the producer of the inputs of " + record.name;
+    }
+    return found;
+}
+
+void TraceComparer::State::takePair(const TraceWalk::Event &event, std::size_t rank, Unit &unit)
+{
+    const TraceRecord &record = *event.a;
+    if (isArtifact(record, *event.b)) {
+        ++result.coverage.artifacts;
+        return;
+    }
+    const RecordEvidence evidence = compareRecords(record, *event.b);
+    const EvidenceSum all = evidence.all();
+    ++result.coverage.records;
+    ++result.ranks[rank].records;
+    result.coverage.evidence.add(all);
+    if (!record.stage.empty() && !isMark(record.role))
+        stageOf(record).evidence.add(all);
+    result.coverage.metadataOnlyDifferences +=
+        all.metadataDiffers && all.evidence != Evidence::Different ? 1u : 0u;
+    if (record.role == RecordRole::CollectiveBegin)
+        unit.begun.insert_or_assign(record.group, evidence.inputs);
+    const bool isCollective =
+        record.role == RecordRole::Collective || record.role == RecordRole::CollectiveBegin;
+    if (isCollective && evidence.inputs.evidence == Evidence::Different
+        && collectives.size() < MostCollectives) {
+        TraceRecord sought = record;
+        if (record.role == RecordRole::CollectiveBegin)
+            sought.key = record.group;
+        collectives[identityOf(sought)].insert(rank);
+    }
+    result.coverage.moved += event.moved ? 1u : 0u;
+    if (all.evidence == Evidence::Different || event.moved) {
+        const bool differs = all.evidence == Evidence::Different;
+        result.ranks[rank].different += differs ? 1u : 0u;
+        result.facts.bitsDiffer |= differs && all.strongestDifferent > Strength::Metadata;
+        result.facts.shapeOrDtypeDiffers |= all.layoutDiffers;
+        result.facts.orderDiffers |= event.moved;
+        result.facts.differenceStrength = std::max(
+            result.facts.differenceStrength, differs ? all.strongestDifferent : Strength::Metadata);
+        RankDivergence divergence;
+        divergence.record = nameOf(record);
+        divergence.record.placeA = record.place;
+        divergence.record.placeB = event.b->place;
+        divergence.kind = differs ? DivergenceKind::Value : DivergenceKind::Order;
+        divergence.afterSlip = event.afterSlip;
+        divergence.strength = differs ? all.strongestDifferent : Strength::Metadata;
+        divergence.group = record.group;
+        divergence.role = record.role;
+        if (differs)
+            divergence.classification = classOf(record, evidence, *event.b, unit);
+        else
+            divergence.classification.why = "the records are equal, their order is not";
+        propose(std::move(divergence), event.ordinal, unit);
+        return;
+    }
+    if (unit.first)
+        return;
+    unit.before.add(all);
+    ++unit.equalBefore;
+    if (all.evidence == Evidence::Equal)
+        unit.lastEqual = nameOf(record);
+    for (const auto *list : {&record.inputs, &record.outputs}) {
+        for (const Observation &observation : *list) {
+            if (observation.absence == Absence::Recorded && unit.outputs.size() < MostOutputs)
+                unit.outputs.insert(valueKey(observation));
+        }
+    }
+}
+
+void TraceComparer::State::takeOneSided(const TraceWalk::Event &event, std::size_t rank, Unit &unit)
+{
+    const TraceRecord &record = event.a ? *event.a : *event.b;
+    if (isArtifact(record, record)) {
+        ++result.coverage.artifacts;
+        return;
+    }
+    ++(event.a ? result.coverage.onlyA : result.coverage.onlyB);
+    if (!record.stage.empty() && !isMark(record.role))
+        ++stageOf(record).oneSided;
+    result.facts.oneSidedComplete |= lossless();
+    result.facts.oneSidedIncomplete |= !lossless();
+    result.facts.differenceStrength =
+        std::max(result.facts.differenceStrength, lossless() ? Strength::Metadata : Strength::None);
+    RankDivergence divergence;
+    divergence.record = nameOf(record);
+    (event.a ? divergence.record.placeA : divergence.record.placeB) = record.place;
+    divergence.kind = lossless() ? DivergenceKind::ControlFlow : DivergenceKind::Missing;
+    divergence.role = record.role;
+    divergence.classification.why = std::string("it is recorded in ") + (event.a ? "A" : "B")
+        + " alone" + (lossless() ? "" : ", and records are known to be lost");
+    propose(std::move(divergence), event.ordinal, unit);
+    static_cast<void>(rank);
+}
+
+void TraceComparer::State::takeEvent(const TraceWalk::Event &event, std::size_t rank, Unit &unit)
+{
+    if (event.a && event.b)
+        takePair(event, rank, unit);
+    else
+        takeOneSided(event, rank, unit);
+}
+
+void TraceComparer::State::compareUnit(const TracePlan::Unit &planned, const std::stop_token &stop)
+{
+    if (collectivesOf != planned.iteration) {
+        linkCollectives();
+        collectivesOf = planned.iteration;
+    }
+    const TracePlan::Rank &rank = plan.ranks[planned.rank];
+    TraceFeed feedA(*a, rank.a, planned.iteration), feedB(*b, rank.b, planned.iteration);
+    Unit unit;
+    TraceWalk walk(feedA, feedB,
+                   [&](const TraceWalk::Event &event) { takeEvent(event, planned.rank, unit); });
+    const Status status = walk.run([&] { return stop.stop_requested(); });
+    if (!status.ok() && status.error().code == ErrorCode::Cancelled) {
+        result.facts.partial = true;
+        return;
+    }
+    if (!status.ok()) {
+        result.diagnostics.push_back(toDiagnostic(status.error(), Severity::Error));
+        result.facts.unreadable = true;
+    }
+    for (TraceFeed *feed : {&feedA, &feedB}) {
+        result.coverage.duplicates += feed->duplicates();
+        for (Diagnostic &diagnostic : feed->takeDiagnostics())
+            result.diagnostics.push_back(std::move(diagnostic));
+    }
+    closeUnit(planned.rank, std::move(unit));
+}
+
+void TraceComparer::State::closeUnit(std::size_t rank, Unit unit)
+{
+    RankComparison &own = result.ranks[rank];
+    if (own.first)
+        return;
+    EvidenceSum before = evidenceBefore[rank];
+    before.add(unit.before);
+    if (unit.first) {
+        own.first = std::move(unit.first);
+        own.first->equalBefore = equalBefore[rank] + unit.equalBefore;
+        own.first->after = unit.lastEqual ? unit.lastEqual : lastEqual[rank];
+        own.first->provenBefore = before.compared > 0 && before.nothing == 0
+            && before.notComparable == 0 && provesEquality(before.weakestEqual) && lossless();
+        return;
+    }
+    evidenceBefore[rank] = before;
+    equalBefore[rank] += unit.equalBefore;
+    if (unit.lastEqual)
+        lastEqual[rank] = unit.lastEqual;
+}
+
+/// Rule M11, for the iteration that ended: a rank whose own input is equal received a peer's.
+void TraceComparer::State::linkCollectives()
+{
+    for (std::size_t rank = 0; rank < result.ranks.size(); ++rank) {
+        RankComparison &own = result.ranks[rank];
+        if (!own.first || own.first->record.iteration != collectivesOf
+            || own.first->kind != DivergenceKind::Value)
+            continue;
+        linkToPeers(result, rank, [&] {
+            TraceRecord sought;
+            sought.key = own.first->role == RecordRole::Collective
+                ? own.first->group + '\x1f' + own.first->record.name
+                : own.first->group;
+            sought.call = own.first->record.call;
+            const auto found = collectives.find(identityOf(sought));
+            return found == collectives.end() ? std::set<std::size_t>() : found->second;
+        }());
+    }
+    collectives.clear();
+}
+
+void TraceComparer::State::finish()
+{
+    linkCollectives();
+    for (auto &[key, stage] : stages) {
+        if (!stage.stage.empty())
+            result.stages.push_back(std::move(stage));
+    }
+    std::stable_sort(result.stages.begin(), result.stages.end(),
+                     [](const StageSummary &x, const StageSummary &y) {
+                         return std::tuple(x.iteration, causalPlace(x.stage), x.order)
+                             < std::tuple(y.iteration, causalPlace(y.stage), y.order);
+                     });
+    VerdictFacts &facts = result.facts;
+    const EvidenceSum &evidence = result.coverage.evidence;
+    facts.strength = evidence.compared == 0 ? Strength::None : evidence.weakestEqual;
+    facts.incomplete |=
+        !lossless() || result.coverage.duplicates > 0 || !plan.onlyA.empty() || !plan.onlyB.empty();
+    facts.hole |= plan.hole;
+    facts.notComparable |= evidence.notComparable > 0;
+    facts.valuesMissing |= evidence.nothing > 0;
+    facts.coverage.recordsCompared = result.coverage.records;
+    facts.coverage.recordsTotal =
+        result.coverage.records + result.coverage.onlyA + result.coverage.onlyB;
+    result.firstRank = chooseFirst(result);
+    addTraceFindings(result, plan.recipe);
+    result.finished = true;
+}
+
+TraceComparer::TraceComparer(std::shared_ptr<const Trace> a, std::shared_ptr<const Trace> b,
+                             std::optional<std::pair<std::int64_t, std::int64_t>> iterations)
+    : m_state(std::make_unique<State>())
+{
+    m_state->a = std::move(a);
+    m_state->b = std::move(b);
+    m_state->prepare(iterations);
+}
+
+TraceComparer::~TraceComparer() = default;
+
+bool TraceComparer::advance(std::stop_token stop)
+{
+    State &state = *m_state;
+    if (state.result.finished || stop.stop_requested())
+        return !state.result.finished;
+    if (state.result.facts.refused) {
+        state.result.finished = true;
+        return false;
+    }
+    if (state.next < state.plan.units.size()) {
+        state.compareUnit(state.plan.units[state.next], stop);
+        state.next += stop.stop_requested() ? 0u : 1u;
+        return true;
+    }
+    state.finish();
+    return false;
+}
+
+std::pair<std::uint64_t, std::uint64_t> TraceComparer::progress() const
+{
+    return {m_state->next, m_state->plan.units.size()};
+}
+
+const TraceComparison &TraceComparer::result() const
+{
+    return m_state->result;
+}
+
+} // namespace forkpoint

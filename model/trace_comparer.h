@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/trace_comparison.h"
+
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+namespace forkpoint {
+
+/// Compares two traces iteration by iteration, every rank of both in its own order.
+class TraceComparer
+{
+public:
+    /// `iterations`: only those from first to second, where given.
+    TraceComparer(std::shared_ptr<const Trace> a, std::shared_ptr<const Trace> b,
+                  std::optional<std::pair<std::int64_t, std::int64_t>> iterations);
+    ~TraceComparer();
+    TraceComparer(const TraceComparer &) = delete;
+    TraceComparer &operator=(const TraceComparer &) = delete;
+
+    /// One iteration of one rank; false once everything is compared.
+    bool advance(std::stop_token stop);
+    std::pair<std::uint64_t, std::uint64_t> progress() const; ///< units done, of how many
+    const TraceComparison &result() const;
+
+private:
+    struct State;
+    std::unique_ptr<State> m_state;
+};
+
+} // namespace forkpoint

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/trace_rules.h"
+
+#include <algorithm>
+#include <array>
+
+namespace forkpoint {
+
+namespace {
+
+/// Fewer free bits than these let an unlike input of some elements pass as equal too often.
+constexpr int EnoughBits = 16;
+
+/// "aten.slice.Tensor", "aten::slice" and "slice" as "slice".
+std::string_view bareName(std::string_view operation)
+{
+    for (const std::string_view prefix : {"aten.", "aten::", "torch."}) {
+        if (operation.starts_with(prefix))
+            operation.remove_prefix(prefix.size());
+    }
+    return operation.substr(0, operation.find_first_of(".:"));
+}
+
+bool isBarePrefix(std::string_view name, std::string_view prefix)
+{
+    return bareName(name).starts_with(prefix);
+}
+
+/// One side's output was taken before the collective had written it: it is still the input.
+bool isBeforeCompletion(const TraceRecord &a, const TraceRecord &b)
+{
+    const auto unchanged = [](const TraceRecord &record) {
+        return !record.inputs.empty() && record.inputs.size() == record.outputs.size()
+            && std::equal(record.inputs.begin(), record.inputs.end(), record.outputs.begin(),
+                          [](const Observation &in, const Observation &out) {
+                              return in.absence == Absence::Recorded && in.kind == out.kind
+                                  && in.digest == out.digest && in.shape == out.shape;
+                          });
+    };
+    return a.role == RecordRole::Collective && unchanged(a) != unchanged(b);
+}
+
+} // namespace
+
+std::string_view toString(DivergenceClass divergenceClass)
+{
+    switch (divergenceClass) {
+    case DivergenceClass::Origin: return "origin";
+    case DivergenceClass::Receiver: return "receiver";
+    case DivergenceClass::Unclassified: return "unclassified";
+    }
+    return "unclassified";
+}
+
+bool cannotVary(std::string_view operation)
+{
+    static constexpr std::array<std::string_view, 49> Names = {"slice",
+                                                               "view",
+                                                               "_unsafe_view",
+                                                               "reshape",
+                                                               "cat",
+                                                               "stack",
+                                                               "select",
+                                                               "transpose",
+                                                               "t",
+                                                               "permute",
+                                                               "expand",
+                                                               "split",
+                                                               "chunk",
+                                                               "narrow",
+                                                               "unsqueeze",
+                                                               "squeeze",
+                                                               "alias",
+                                                               "detach",
+                                                               "clone",
+                                                               "copy_",
+                                                               "_to_copy",
+                                                               "lift_fresh",
+                                                               "contiguous",
+                                                               "unbind",
+                                                               "as_strided",
+                                                               "index_select",
+                                                               "gather",
+                                                               "add",
+                                                               "add_",
+                                                               "sub",
+                                                               "mul",
+                                                               "mul_",
+                                                               "div",
+                                                               "div_",
+                                                               "neg",
+                                                               "relu",
+                                                               "abs",
+                                                               "where",
+                                                               "masked_fill",
+                                                               "fill_",
+                                                               "zero_",
+                                                               "zeros",
+                                                               "zeros_like",
+                                                               "ones",
+                                                               "ones_like",
+                                                               "threshold_backward",
+                                                               "slice_backward",
+                                                               "select_backward",
+                                                               "full"};
+    return std::find(Names.begin(), Names.end(), bareName(operation)) != Names.end();
+}
+
+bool isArtifact(const TraceRecord &a, const TraceRecord &b)
+{
+    return isBarePrefix(a.name, "empty") || a.name.starts_with("c10d") || isBeforeCompletion(a, b);
+}
+
+Classification classify(const TraceRecord &record, const EvidenceSum &inputs,
+                        const EvidenceSum &outputs)
+{
+    using enum DivergenceClass;
+    if (inputs.evidence == Evidence::Different)
+        return {Receiver, "its own inputs differ already", {}};
+    if (record.role == RecordRole::Tensor || record.role == RecordRole::Scalar)
+        return {Unclassified, "a value at a boundary has no inputs to judge by", {}};
+    if (inputs.compared == 0)
+        return {Unclassified, "no input of it was recorded", "record the inputs of " + record.name};
+    if (inputs.nothing > 0 || inputs.notComparable > 0)
+        return {Unclassified, "not every input of it can be compared", {}};
+    if (outputs.layoutDiffers)
+        return {Origin, "equal inputs gave outputs of another shape or type", {}};
+    if (cannotVary(record.name)) {
+        return {Unclassified,
+                "it cannot make a difference of equal inputs: what produced them is not recorded, "
+                "or their digests do not show how they differ",
+                "probe the producer of the inputs of " + record.name
+                    + ", with bytes or a second digest"};
+    }
+    if (inputs.fewestBits && *inputs.fewestBits < EnoughBits) {
+        return {Unclassified,
+                "its inputs agree in a digest of only " + std::to_string(*inputs.fewestBits)
+                    + " effective bits",
+                "record bytes or a second digest of the inputs of " + record.name};
+    }
+    return {Origin, "equal inputs gave other outputs", {}};
+}
+
+bool areGroupPeers(const TraceCoordinate &a, const TraceCoordinate &b, std::string_view group)
+{
+    const auto isAxis = [&](const auto &entry) { return entry.first == group; };
+    if (a.axes.size() != b.axes.size() || std::none_of(a.axes.begin(), a.axes.end(), isAxis))
+        return true;
+    for (std::size_t i = 0; i < a.axes.size(); ++i) {
+        if (a.axes[i].first != group && a.axes[i] != b.axes[i])
+            return false;
+    }
+    return true;
+}
+
+} // namespace forkpoint

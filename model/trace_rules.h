@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/trace_evidence.h"
+#include "model/trace_record.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace forkpoint {
+
+/// What a rank's earliest mismatch says of the record (rule M9).
+enum class DivergenceClass : std::uint8_t {
+    Origin,       ///< equal inputs, other outputs
+    Receiver,     ///< its own inputs, or a peer's to the same collective, differ already
+    Unclassified, ///< not known: no inputs, too weak a proof, or an operation that cannot vary
+};
+
+std::string_view toString(DivergenceClass divergenceClass);
+
+struct Classification
+{
+    DivergenceClass divergenceClass = DivergenceClass::Unclassified;
+    std::string why;   ///< one clause, lower case, no full stop
+    std::string probe; ///< what to record to know more; may be empty
+};
+
+/// Rule M9 with M13 and M15 for one pair that differs. `inputs` are those of the record, or of the
+/// begin that belongs to a collective's end.
+Classification classify(const TraceRecord &record, const EvidenceSum &inputs,
+                        const EvidenceSum &outputs);
+
+/// Rule M13: an operation that moves or maps elements one by one. Equal inputs give equal outputs,
+/// on every machine; where they do not, the inputs differ unseen.
+bool cannotVary(std::string_view operation);
+
+/// Rule M14: records whose values mean nothing, such as memory that was not written yet.
+bool isArtifact(const TraceRecord &a, const TraceRecord &b);
+
+/// Whether two ranks are in one process group of that name, as far as their coordinates tell. A
+/// name that is no axis may join all.
+bool areGroupPeers(const TraceCoordinate &a, const TraceCoordinate &b, std::string_view group);
+
+} // namespace forkpoint

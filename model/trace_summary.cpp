@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/trace_summary.h"
+
+#include "model/format.h"
+
+#include <algorithm>
+#include <charconv>
+#include <tuple>
+
+namespace forkpoint {
+
+namespace {
+
+std::string rankWords(const TraceComparison &comparison, const std::vector<std::size_t> &ranks)
+{
+    constexpr std::size_t Shown = 8;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(ranks.size(), Shown); ++i)
+        text += (i > 0 ? "; " : "") + comparison.ranks[ranks[i]].coordinate.toText();
+    if (ranks.size() > Shown)
+        text += " and " + grouped(ranks.size() - Shown) + " more";
+    return text;
+}
+
+std::string iterationWords(const std::vector<std::int64_t> &iterations)
+{
+    constexpr std::size_t Shown = 8;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(iterations.size(), Shown); ++i)
+        text += (i > 0 ? ", " : "") + std::to_string(iterations[i]);
+    if (iterations.size() > Shown)
+        text += " ... " + std::to_string(iterations.back());
+    return text;
+}
+
+void add(TraceComparison &comparison, std::string id, Severity severity, std::string text,
+         Certainty certainty = Certainty::Is)
+{
+    comparison.findings.push_back({std::move(id), certainty, severity, std::move(text), {}});
+}
+
+/// Ranks whose first mismatch lies in the earliest iteration, by class.
+std::vector<std::size_t> earliestOf(const TraceComparison &comparison,
+                                    std::optional<DivergenceClass> only)
+{
+    std::optional<std::optional<std::int64_t>> earliest;
+    for (const RankComparison &rank : comparison.ranks) {
+        if (rank.first && (!earliest || rank.first->record.iteration < *earliest))
+            earliest = rank.first->record.iteration;
+    }
+    std::vector<std::size_t> ranks;
+    for (std::size_t i = 0; i < comparison.ranks.size(); ++i) {
+        const auto &first = comparison.ranks[i].first;
+        if (first && first->record.iteration == *earliest
+            && (!only || first->classification.divergenceClass == *only))
+            ranks.push_back(i);
+    }
+    return ranks;
+}
+
+void addConclusion(TraceComparison &comparison)
+{
+    const auto all = earliestOf(comparison, std::nullopt);
+    if (all.empty())
+        return;
+    const auto origins = earliestOf(comparison, DivergenceClass::Origin);
+    if (origins.empty()) {
+        const auto receivers = earliestOf(comparison, DivergenceClass::Receiver);
+        if (receivers.size() == all.size()) {
+            add(comparison, "only-receivers", Severity::Note,
+                "every rank that differs received its difference: the origin lies before the "
+                "recorded window, between two records, or on a rank that was not traced");
+        }
+        return;
+    }
+    const RecordName &named = comparison.ranks[origins.front()].first->record;
+    const bool same = std::all_of(origins.begin(), origins.end(), [&](std::size_t rank) {
+        const RecordName &other = comparison.ranks[rank].first->record;
+        return other.name == named.name && other.call == named.call;
+    });
+    const std::string where = rankWords(comparison, origins);
+    if (same && origins.size() > 1 && origins.size() == comparison.ranks.size()) {
+        add(comparison, "origin-everywhere", Severity::Warning,
+            named.name + " is the origin on every compared rank: the operation itself varies",
+            Certainty::ConsistentWith);
+    } else {
+        add(comparison, "origins", Severity::Warning,
+            "origin" + std::string(origins.size() > 1 ? "s" : "") + " at " + named.name + " ("
+                + where + ")"
+                + (comparison.ranks.size() > origins.size()
+                       ? ": a part of the ranks, so placement, input distribution or reduction "
+                         "order are to be looked at"
+                       : ""),
+            Certainty::ConsistentWith);
+    }
+}
+
+void addMetadataFindings(TraceComparison &comparison)
+{
+    const TraceCoverage &coverage = comparison.coverage;
+    if (coverage.moved > 0) {
+        add(comparison, "order-differs", Severity::Warning,
+            counted(coverage.moved, "record comes", "records come") + " in another order");
+    }
+    if (coverage.artifacts > 0) {
+        add(comparison, "artifacts", Severity::Note,
+            counted(coverage.artifacts, "record is an artifact", "records are artifacts")
+                + " of tracing (memory not written yet, results taken too early) and left out");
+    }
+    if (coverage.metadataOnlyDifferences > 0) {
+        add(comparison, "metadata-differs", Severity::Note,
+            counted(coverage.metadataOnlyDifferences, "record differs", "records differ")
+                + " in device, stride or requires_grad alone: no difference of values");
+    }
+    if (coverage.evidence.fewestBits && *coverage.evidence.fewestBits < 16) {
+        add(comparison, "few-bits", Severity::Warning,
+            "some digests have as few as "
+                + counted(std::uint64_t(*coverage.evidence.fewestBits), "effective bit",
+                          "effective bits")
+                + ": unlike tensors pass as equal once in 2^"
+                + std::to_string(*coverage.evidence.fewestBits));
+    }
+}
+
+std::string strengthMix(const EvidenceSum &evidence)
+{
+    std::string text;
+    for (const auto &[kind, count] : evidence.byKind)
+        text += (text.empty() ? "" : ", ") + grouped(count) + " by " + std::string(toString(kind));
+    return text.empty() ? "none" : text;
+}
+
+} // namespace
+
+std::string_view toString(DivergenceKind kind)
+{
+    switch (kind) {
+    case DivergenceKind::Value: return "value";
+    case DivergenceKind::ControlFlow: return "control-flow";
+    case DivergenceKind::Order: return "order";
+    case DivergenceKind::Missing: return "missing";
+    }
+    return "value";
+}
+
+std::optional<std::uint64_t> worldSizeOf(const Trace &trace)
+{
+    for (const TraceStream &stream : trace.streams()) {
+        for (const TraceFact &fact : stream.facts) {
+            std::uint64_t size = 0;
+            const char *const end = fact.value.data() + fact.value.size();
+            const auto [stop, error] = std::from_chars(fact.value.data(), end, size);
+            if (fact.name == "world_size" && error == std::errc() && stop == end)
+                return size;
+        }
+    }
+    return std::nullopt;
+}
+
+void linkToPeers(TraceComparison &comparison, std::size_t rank,
+                 const std::set<std::size_t> &differing)
+{
+    RankDivergence &first = *comparison.ranks[rank].first;
+    const bool isCollective =
+        first.role == RecordRole::Collective || first.role == RecordRole::CollectiveEnd;
+    Classification &found = first.classification;
+    if (!isCollective || found.divergenceClass == DivergenceClass::Receiver)
+        return;
+    for (const std::size_t peer : differing) {
+        if (peer == rank
+            || !areGroupPeers(comparison.ranks[rank].coordinate, comparison.ranks[peer].coordinate,
+                              first.group))
+            continue;
+        found.divergenceClass = DivergenceClass::Receiver;
+        found.why = "its own inputs are equal, but those of "
+            + comparison.ranks[peer].coordinate.toText()
+            + " to the same collective differ: the collective is innocent";
+        found.probe.clear();
+        return;
+    }
+    const auto worldSize = comparison.coverage.worldSize;
+    if (found.divergenceClass == DivergenceClass::Origin
+        && (!worldSize || *worldSize > comparison.ranks.size())) {
+        found.divergenceClass = DivergenceClass::Unclassified;
+        found.why = "its own inputs are equal, but not every rank of the job was compared, and a "
+                    "peer's input may differ";
+        found.probe = "trace all ranks of the group";
+    }
+}
+
+std::optional<std::size_t> chooseFirst(const TraceComparison &comparison)
+{
+    const auto all = earliestOf(comparison, std::nullopt);
+    if (all.empty())
+        return std::nullopt;
+    const auto rankOf = [&](std::size_t i) {
+        const RankComparison &rank = comparison.ranks[i];
+        const bool isOrigin = rank.first->classification.divergenceClass == DivergenceClass::Origin;
+        return std::tuple(!isOrigin, rank.coordinate.rank.value_or(0), i);
+    };
+    return *std::min_element(all.begin(), all.end(),
+                             [&](std::size_t x, std::size_t y) { return rankOf(x) < rankOf(y); });
+}
+
+std::string coverageSentence(const TraceCoverage &coverage)
+{
+    std::string text = counted(coverage.ranksCompared, "rank", "ranks");
+    if (coverage.worldSize && *coverage.worldSize != coverage.ranksCompared)
+        text += " of " + grouped(*coverage.worldSize);
+    if (coverage.ranksOnlyA + coverage.ranksOnlyB > 0)
+        text += " (" + grouped(coverage.ranksOnlyA) + " only in A, " + grouped(coverage.ranksOnlyB)
+            + " only in B)";
+    if (!coverage.iterationsCompared.empty())
+        text += ", iterations " + iterationWords(coverage.iterationsCompared);
+    text += ", " + counted(coverage.records, "record", "records")
+        + "; values: " + strengthMix(coverage.evidence);
+    if (coverage.evidence.nothing > 0)
+        text += "; " + grouped(coverage.evidence.nothing) + " tell no value";
+    if (coverage.evidence.notComparable > 0)
+        text += "; " + grouped(coverage.evidence.notComparable) + " cannot be compared";
+    for (const auto &[absence, count] : coverage.evidence.absences)
+        text += "; " + grouped(count) + " " + std::string(toString(absence));
+    if (coverage.onlyA + coverage.onlyB > 0)
+        text += "; " + grouped(coverage.onlyA) + " records only in A, " + grouped(coverage.onlyB)
+            + " only in B";
+    return text;
+}
+
+void addTraceFindings(TraceComparison &comparison,
+                      const std::vector<std::pair<std::string, std::string>> &recipe)
+{
+    addConclusion(comparison);
+    addMetadataFindings(comparison);
+    if (!recipe.empty()) {
+        std::string text = counted(recipe.size(), "setting of the process differs",
+                                   "settings of the process differ");
+        for (std::size_t i = 0; i < std::min<std::size_t>(recipe.size(), 8); ++i)
+            text += (i > 0 ? "; " : ": ") + recipe[i].first + " " + recipe[i].second;
+        add(comparison, "recipe-differs", Severity::Warning, std::move(text));
+    }
+    add(comparison, "trace-coverage", Severity::Note,
+        "traces: " + coverageSentence(comparison.coverage));
+}
+
+} // namespace forkpoint

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/trace_comparison.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace forkpoint {
+
+/// The number of ranks that a trace says its job had.
+std::optional<std::uint64_t> worldSizeOf(const Trace &trace);
+
+/// Rule M11: a rank at a collective is a receiver if a peer's input to it differs; it is no origin
+/// while the input of a member is unknown. `differing`: ranks whose input to it differs.
+void linkToPeers(TraceComparison &comparison, std::size_t rank,
+                 const std::set<std::size_t> &differing);
+
+/// Whose first divergence is the first: of the earliest iteration an origin, else the lowest rank
+/// (rules M8, M10).
+std::optional<std::size_t> chooseFirst(const TraceComparison &comparison);
+
+/// What all ranks together say (M10), order and slips (M5, M6), artifacts (M14), metadata (M17),
+/// coverage (M19), recipe differences.
+void addTraceFindings(TraceComparison &comparison,
+                      const std::vector<std::pair<std::string, std::string>> &recipe);
+
+} // namespace forkpoint

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/trace_walk.h"
+
+#include "model/trace_alignment.h"
+
+#include <algorithm>
+
+namespace forkpoint {
+
+namespace {
+
+/// Records of each side that are aligned at once, then, where nothing in them meets, looked through.
+constexpr std::size_t Window = 256;
+constexpr std::size_t FarWindow = 16'384;
+/// Equal tokens in a row that a far meeting needs.
+constexpr std::size_t FarRun = 4;
+/// Records that wait for a late partner, on each side.
+constexpr std::size_t MostWaiting = 65'536;
+/// Identities remembered for the search of duplicates.
+constexpr std::size_t MostIdentities = 4'000'000;
+
+bool sameLayouts(const std::vector<Observation> &a, const std::vector<Observation> &b)
+{
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const Observation &left, const Observation &right) {
+                          return left.dtype == right.dtype && left.shape == right.shape;
+                      });
+}
+
+bool sameToken(const TraceRecord &a, const TraceRecord &b)
+{
+    return a.key == b.key && a.scope == b.scope && sameLayouts(a.inputs, b.inputs)
+        && sameLayouts(a.outputs, b.outputs);
+}
+
+std::vector<AlignItem> itemsOf(const std::deque<TraceRecord> &records, std::size_t most)
+{
+    std::vector<AlignItem> items;
+    for (std::size_t i = 0; i < std::min(most, records.size()); ++i)
+        items.push_back(alignItemOf(records[i]));
+    return items;
+}
+
+bool sameTokens(const std::vector<AlignItem> &a, const std::vector<AlignItem> &b)
+{
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const AlignItem &x, const AlignItem &y) { return x.token == y.token; });
+}
+
+} // namespace
+
+TraceFeed::TraceFeed(const Trace &trace, std::size_t stream, std::optional<std::int64_t> iteration)
+    : m_trace(trace),
+      m_stream(stream)
+{
+    const auto &segments = trace.streams()[stream].segments;
+    for (std::size_t i = segments.size(); i-- > 0;) {
+        if (segments[i].iteration == iteration)
+            m_segments.push_back(i);
+    }
+}
+
+Result<std::optional<TraceRecord>> TraceFeed::next()
+{
+    for (;;) {
+        if (!m_cursor) {
+            if (m_segments.empty())
+                return std::optional<TraceRecord>();
+            FP_TRY(m_cursor, m_trace.open(m_stream, m_segments.back()));
+            m_segments.pop_back();
+        }
+        FP_TRY(auto record, m_cursor->next());
+        if (!record) {
+            m_cursor.reset();
+            continue;
+        }
+        if (!isDuplicate(*record))
+            return record;
+    }
+}
+
+bool TraceFeed::isDuplicate(TraceRecord &record)
+{
+    if (!record.callIsStated) {
+        record.call = m_calls[record.key]++;
+        return false;
+    }
+    if (m_identities.size() >= MostIdentities || m_identities.insert(identityOf(record)).second)
+        return false;
+    if (++m_duplicates == 1) {
+        m_diagnostics.push_back(
+            {Severity::Warning, "duplicate-identity", m_trace.files()[record.place.file],
+             "line " + std::to_string(record.place.line) + ", byte "
+                 + std::to_string(record.place.byte),
+             "has the identity of an earlier record ('" + record.name + "', number "
+                 + std::to_string(record.call) + "); the earlier one counts"});
+    }
+    return true;
+}
+
+Diagnostics TraceFeed::takeDiagnostics()
+{
+    return std::exchange(m_diagnostics, {});
+}
+
+Status TraceWalk::fill(Side &side, std::size_t count)
+{
+    while (!side.ended && side.ahead.size() < count) {
+        FP_TRY(auto record, side.feed.next());
+        if (!record)
+            side.ended = true;
+        else
+            side.ahead.push_back(*std::move(record));
+    }
+    return {};
+}
+
+bool TraceWalk::meets(const TraceRecord &a, const TraceRecord &b) const
+{
+    if (!sameToken(a, b))
+        return false;
+    const auto slip = m_slips.find(a.key);
+    const std::int64_t shift = slip == m_slips.end() ? 0 : slip->second;
+    return std::int64_t(b.call) - std::int64_t(a.call) == shift;
+}
+
+/// At the first difference: whether it comes of a record more or less of the same kind, which an
+/// alignment by contents shows.
+Result<bool> TraceWalk::isInserted()
+{
+    FP_CHECK(fill(m_a, Window));
+    FP_CHECK(fill(m_b, Window));
+    const auto a = itemsOf(m_a.ahead, Window), b = itemsOf(m_b.ahead, Window);
+    return !sameTokens(a, b);
+}
+
+void TraceWalk::pair(TraceRecord a, TraceRecord b)
+{
+    const std::int64_t shift = std::int64_t(b.call) - std::int64_t(a.call);
+    const bool afterSlip = shift != 0;
+    if (afterSlip || m_slips.count(a.key) > 0)
+        m_slips[a.key] = shift;
+    m_visit({&a, &b, m_ordinal++, false, afterSlip});
+}
+
+/// A record without a partner here: one that waits on the other side, or it waits itself.
+void TraceWalk::takeOneSided(Side &own, Side &other, bool isA)
+{
+    TraceRecord record = std::move(own.ahead.front());
+    own.ahead.pop_front();
+    const std::uint64_t identity = identityOf(record);
+    const std::uint64_t ordinal = m_ordinal++;
+    const auto partner = other.waiting.find(identity);
+    if (partner != other.waiting.end() && partner->second.record.key == record.key) {
+        const TraceRecord &a = isA ? record : partner->second.record;
+        const TraceRecord &b = isA ? partner->second.record : record;
+        m_visit({&a, &b, partner->second.ordinal, true, false});
+        other.waiting.erase(partner);
+        return;
+    }
+    if (own.waiting.size() >= MostWaiting)
+        flush(own, isA);
+    own.waiting.insert_or_assign(identity, Waiting{std::move(record), ordinal});
+}
+
+void TraceWalk::flush(Side &side, bool isA)
+{
+    std::vector<const Waiting *> rest;
+    for (const auto &[identity, waiting] : side.waiting)
+        rest.push_back(&waiting);
+    std::sort(rest.begin(), rest.end(),
+              [](const Waiting *x, const Waiting *y) { return x->ordinal < y->ordinal; });
+    for (const Waiting *waiting : rest) {
+        m_visit({isA ? &waiting->record : nullptr, isA ? nullptr : &waiting->record,
+                 waiting->ordinal, false, false});
+    }
+    side.waiting.clear();
+}
+
+/// Aligns a window of both sides and takes it up to the last pair in it: what follows may meet
+/// something that is not in the window yet.
+Status TraceWalk::realign()
+{
+    FP_CHECK(fill(m_a, Window));
+    FP_CHECK(fill(m_b, Window));
+    std::vector<AlignStep> steps =
+        alignWindows(itemsOf(m_a.ahead, Window), itemsOf(m_b.ahead, Window));
+    const bool isAll =
+        m_a.ended && m_b.ended && m_a.ahead.size() <= Window && m_b.ahead.size() <= Window;
+    if (!isAll) {
+        const auto last = std::find_if(steps.rbegin(), steps.rend(),
+                                       [](const AlignStep &step) { return step.a && step.b; });
+        if (last == steps.rend())
+            return realignFar();
+        steps.erase(last.base(), steps.end());
+    }
+    for (const AlignStep &step : steps) {
+        if (!step.b) {
+            takeOneSided(m_a, m_b, true);
+        } else if (!step.a) {
+            takeOneSided(m_b, m_a, false);
+        } else {
+            TraceRecord a = std::move(m_a.ahead.front()), b = std::move(m_b.ahead.front());
+            m_a.ahead.pop_front();
+            m_b.ahead.pop_front();
+            pair(std::move(a), std::move(b));
+        }
+    }
+    return {};
+}
+
+/// Nothing in the window meets: the nearest place further on where a few records in a row do.
+Status TraceWalk::realignFar()
+{
+    FP_CHECK(fill(m_a, FarWindow));
+    FP_CHECK(fill(m_b, FarWindow));
+    const auto a = itemsOf(m_a.ahead, FarWindow), b = itemsOf(m_b.ahead, FarWindow);
+    std::unordered_map<std::uint64_t, std::size_t> firstInB;
+    for (std::size_t j = b.size(); j-- > 0;)
+        firstInB[b[j].token] = j;
+    std::size_t skipA = a.size(), skipB = b.size();
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        const auto found = firstInB.find(a[i].token);
+        if (found == firstInB.end() || i + found->second >= skipA + skipB)
+            continue;
+        std::size_t run = 0;
+        while (run < FarRun && i + run < a.size() && found->second + run < b.size()
+               && a[i + run].token == b[found->second + run].token)
+            ++run;
+        const bool atEnd = i + run == a.size() && found->second + run == b.size();
+        if (run == FarRun || (run > 0 && atEnd)) {
+            skipA = i;
+            skipB = found->second;
+        }
+    }
+    for (std::size_t i = 0; i < skipA; ++i)
+        takeOneSided(m_a, m_b, true);
+    for (std::size_t j = 0; j < skipB; ++j)
+        takeOneSided(m_b, m_a, false);
+    return {};
+}
+
+Status TraceWalk::run(const std::function<bool()> &stopped)
+{
+    for (;;) {
+        if (stopped())
+            return Error{ErrorCode::Cancelled, {}, {}, "cancelled"};
+        FP_CHECK(fill(m_a, 1));
+        FP_CHECK(fill(m_b, 1));
+        if (m_a.ahead.empty() && m_b.ahead.empty())
+            break;
+        bool straight =
+            !m_a.ahead.empty() && !m_b.ahead.empty() && meets(m_a.ahead.front(), m_b.ahead.front());
+        if (straight && !m_differed
+            && compareRecords(m_a.ahead.front(), m_b.ahead.front()).all().evidence
+                == Evidence::Different) {
+            m_differed = true;
+            FP_TRY(const bool inserted, isInserted());
+            straight = !inserted;
+        }
+        if (!straight) {
+            FP_CHECK(realign());
+            continue;
+        }
+        TraceRecord a = std::move(m_a.ahead.front()), b = std::move(m_b.ahead.front());
+        m_a.ahead.pop_front();
+        m_b.ahead.pop_front();
+        pair(std::move(a), std::move(b));
+    }
+    flush(m_a, true);
+    flush(m_b, false);
+    return {};
+}
+
+} // namespace forkpoint

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/trace.h"
+#include "model/trace_evidence.h"
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace forkpoint {
+
+/// The records of one rank and iteration, in order, from all their segments. Calls that the file
+/// does not number are numbered here; a second record of one identity is told and left out.
+class TraceFeed
+{
+public:
+    TraceFeed(const Trace &trace, std::size_t stream, std::optional<std::int64_t> iteration);
+
+    Result<std::optional<TraceRecord>> next();
+    std::uint64_t duplicates() const { return m_duplicates; }
+    Diagnostics takeDiagnostics();
+
+private:
+    bool isDuplicate(TraceRecord &record);
+
+    const Trace &m_trace;
+    std::size_t m_stream;
+    std::vector<std::size_t> m_segments; ///< still to be read, the next one last
+    std::unique_ptr<TraceCursor> m_cursor;
+    std::unordered_map<std::string, std::uint64_t> m_calls;
+    std::unordered_set<std::uint64_t> m_identities;
+    std::uint64_t m_duplicates = 0;
+    Diagnostics m_diagnostics;
+};
+
+/// Two feeds side by side (rules M3 to M6): records meet by identity where what they are agrees;
+/// where it does not, a window of both is aligned, and what was inserted or left out does not shift
+/// the rest. Memory is bounded by the window and by the records that wait for a late partner.
+class TraceWalk
+{
+public:
+    struct Event
+    {
+        const TraceRecord *a = nullptr, *b = nullptr; ///< one may be nullptr
+        std::uint64_t ordinal = 0; ///< place in the walk; of a late partner that of the earlier one
+        bool moved = false;        ///< partners, at other places
+        bool afterSlip = false;    ///< partners whose numbers differ
+    };
+    using Visit = std::function<void(const Event &)>;
+
+    TraceWalk(TraceFeed &a, TraceFeed &b, Visit visit) : m_a{a}, m_b{b}, m_visit(std::move(visit))
+    {
+    }
+
+    /// Calls visit for every record of both; those without a partner come when that is known.
+    Status run(const std::function<bool()> &stopped);
+
+private:
+    struct Waiting
+    {
+        TraceRecord record;
+        std::uint64_t ordinal = 0;
+    };
+    struct Side
+    {
+        TraceFeed &feed;
+        std::deque<TraceRecord> ahead = {};
+        bool ended = false;
+        std::unordered_map<std::uint64_t, Waiting> waiting = {}; ///< by identity, no partner yet
+    };
+
+    Status fill(Side &side, std::size_t count);
+    bool meets(const TraceRecord &a, const TraceRecord &b) const;
+    Result<bool> isInserted();
+    Status realign();
+    Status realignFar();
+    void pair(TraceRecord a, TraceRecord b);
+    void takeOneSided(Side &own, Side &other, bool isA);
+    void flush(Side &side, bool isA);
+
+    Side m_a, m_b;
+    Visit m_visit;
+    std::uint64_t m_ordinal = 0;
+    bool m_differed = false;
+    std::unordered_map<std::string, std::int64_t> m_slips; ///< call of B less call of A, by key
+};
+
+} // namespace forkpoint
