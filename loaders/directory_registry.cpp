@@ -6,6 +6,7 @@
 #include "loaders/hf_shards_loader.h"
 #include "loaders/megatron_legacy_loader.h"
 #include "loaders/rank_files_loader.h"
+#include "loaders/state_snapshot_loader.h"
 
 #include <algorithm>
 
@@ -46,7 +47,7 @@ const std::vector<const DirectoryLoader *> &allDirectoryLoaders()
 {
     static const std::vector<const DirectoryLoader *> loaders = {
         &dcpLoader(),       &hfShardsLoader(),  &megatronLegacyLoader(),
-        &deepspeedLoader(), &rankFilesLoader(),
+        &deepspeedLoader(), &rankFilesLoader(), &stateSnapshotLoader(),
     };
     return loaders;
 }

@@ -48,6 +48,7 @@ public:
     }
 
     const std::string &dialect() const override { return m_dialect; }
+    SequenceRule sequenceRule() const override { return m_reader.sequenceRule(); }
     const std::vector<TraceStream> &streams() const override { return m_streams; }
     const std::vector<std::string> &files() const override { return m_names; }
     const Diagnostics &diagnostics() const override { return m_diagnostics; }

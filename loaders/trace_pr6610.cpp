@@ -108,6 +108,7 @@ public:
     {
         return "Megatron-LM rank-local traces (pull request 6610): metadata to full SHA-256";
     }
+    SequenceRule sequenceRule() const override { return SequenceRule::Rising; }
     Confidence probe(const TraceFile &, std::string_view head) const override
     {
         return firstLineHas(head, {"event", "phase", "occurrence", "microbatch", "sequence"})

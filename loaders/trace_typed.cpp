@@ -172,6 +172,7 @@ public:
     {
         return "Megatron-Core typed traces (iter_*/rank_*.jsonl): 128-bit digests or SHA-256";
     }
+    SequenceRule sequenceRule() const override { return SequenceRule::GapFree; }
     Confidence probe(const TraceFile &, std::string_view head) const override
     {
         return firstLineHas(head, {"sequence", "kind", "payload", "schema_version"})

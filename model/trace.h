@@ -47,6 +47,13 @@ struct TraceStream
     std::vector<std::optional<std::int64_t>> iterations() const; ///< in order of first use
 };
 
+/// What the sequence numbers of a dialect prove of its completeness.
+enum class SequenceRule : std::uint8_t {
+    None,
+    Rising,  ///< they rise; gaps mean nothing
+    GapFree, ///< they count from 0 in each iteration
+};
+
 /// An opened trace: an index of byte offsets; records are read on demand.
 class Trace
 {
@@ -56,6 +63,7 @@ public:
     Trace &operator=(const Trace &) = delete;
 
     virtual const std::string &dialect() const = 0;
+    virtual SequenceRule sequenceRule() const { return SequenceRule::None; }
     virtual const std::vector<TraceStream> &streams() const = 0; ///< sorted by coordinate
     virtual const std::vector<std::string> &files() const = 0;   ///< relative, as errors name them
     /// Lines that could not be used, torn tails, doubtful files.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/trace_comparer.h"
 
+#include "model/format.h"
 #include "model/trace_alignment.h"
 #include "model/trace_plan.h"
 #include "model/trace_stage.h"
@@ -8,6 +9,7 @@
 #include "model/trace_walk.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <tuple>
 #include <unordered_set>
@@ -18,6 +20,8 @@ namespace {
 
 /// Output digests remembered to tell where an input came from.
 constexpr std::size_t MostOutputs = 1'000'000;
+/// Failures of certification that are said one by one.
+constexpr std::size_t MostCertificates = 20;
 /// Collectives of an iteration whose inputs differ, for the link between ranks.
 constexpr std::size_t MostCollectives = 100'000;
 
@@ -35,9 +39,9 @@ RecordName nameOf(const TraceRecord &record)
 }
 
 /// What tells one value from another, wherever it was seen.
-std::string valueKey(const Observation &observation)
+std::size_t valueKey(const Observation &observation)
 {
-    return std::string(toString(observation.kind)) + observation.dtype + ' ' + observation.digest;
+    return std::hash<std::string>()(observation.dtype + ' ' + observation.digest);
 }
 
 bool isMark(RecordRole role)
@@ -53,6 +57,7 @@ struct TraceComparer::State
     std::shared_ptr<const Trace> a, b;
     TracePlan plan;
     std::size_t next = 0; ///< into plan.units
+    std::size_t uncertified = 0;
     TraceComparison result;
     std::map<std::pair<std::optional<std::int64_t>, std::string>, StageSummary> stages;
 
@@ -68,8 +73,9 @@ struct TraceComparer::State
         std::uint64_t equalBefore = 0; ///< in this iteration, up to `first`
         std::optional<RecordName> lastEqual;
         std::map<std::string, EvidenceSum> begun; ///< inputs of collectives by group
-        std::unordered_set<std::string> outputs;  ///< values that both sides have seen alike
-        EvidenceSum before;                       ///< evidence of the equal records
+        std::unordered_set<std::size_t>
+            outputs;        ///< hashes of values that both sides have seen alike
+        EvidenceSum before; ///< evidence of the equal records
     };
     std::vector<std::optional<RecordName>> lastEqual; ///< by rank, over the iterations
     std::vector<EvidenceSum> evidenceBefore;          ///< by rank
@@ -82,6 +88,7 @@ struct TraceComparer::State
     void takePair(const TraceWalk::Event &event, std::size_t rank, Unit &unit);
     void takeOneSided(const TraceWalk::Event &event, std::size_t rank, Unit &unit);
     void propose(RankDivergence divergence, std::uint64_t ordinal, Unit &unit) const;
+    void certify(const TraceFeed &feed, bool isA, const TracePlan::Unit &planned);
     StageSummary &stageOf(const TraceRecord &record);
     Classification classOf(const TraceRecord &record, const RecordEvidence &evidence,
                            const TraceRecord &other, const Unit &unit) const;
@@ -293,11 +300,28 @@ void TraceComparer::State::compareUnit(const TracePlan::Unit &planned, const std
         result.facts.unreadable = true;
     }
     for (TraceFeed *feed : {&feedA, &feedB}) {
+        certify(*feed, feed == &feedA, planned);
         result.coverage.duplicates += feed->duplicates();
         for (Diagnostic &diagnostic : feed->takeDiagnostics())
             result.diagnostics.push_back(std::move(diagnostic));
     }
     closeUnit(planned.rank, std::move(unit));
+}
+
+/// Rule M20: a side that is not whole proves nothing equal.
+void TraceComparer::State::certify(const TraceFeed &feed, bool isA, const TracePlan::Unit &planned)
+{
+    for (const std::string &problem : feed.certificate().problems()) {
+        result.facts.incomplete = true;
+        if (++uncertified > MostCertificates)
+            continue;
+        const std::string step =
+            planned.iteration ? "step " + std::to_string(*planned.iteration) : std::string();
+        result.diagnostics.push_back(
+            {Severity::Warning, "not-certified", isA ? "A" : "B",
+             result.ranks[planned.rank].coordinate.toText() + (step.empty() ? "" : ", " + step),
+             problem});
+    }
 }
 
 void TraceComparer::State::closeUnit(std::size_t rank, Unit unit)
@@ -345,6 +369,14 @@ void TraceComparer::State::linkCollectives()
 void TraceComparer::State::finish()
 {
     linkCollectives();
+    if (uncertified > MostCertificates) {
+        result.diagnostics.push_back(
+            {Severity::Warning,
+             "not-certified",
+             {},
+             {},
+             grouped(uncertified - MostCertificates) + " more like these"});
+    }
     for (auto &[key, stage] : stages) {
         if (!stage.stage.empty())
             result.stages.push_back(std::move(stage));

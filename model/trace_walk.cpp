@@ -51,7 +51,8 @@ bool sameTokens(const std::vector<AlignItem> &a, const std::vector<AlignItem> &b
 
 TraceFeed::TraceFeed(const Trace &trace, std::size_t stream, std::optional<std::int64_t> iteration)
     : m_trace(trace),
-      m_stream(stream)
+      m_stream(stream),
+      m_certificate(trace.sequenceRule())
 {
     const auto &segments = trace.streams()[stream].segments;
     for (std::size_t i = segments.size(); i-- > 0;) {
@@ -74,6 +75,7 @@ Result<std::optional<TraceRecord>> TraceFeed::next()
             m_cursor.reset();
             continue;
         }
+        m_certificate.see(*record);
         if (!isDuplicate(*record))
             return record;
     }

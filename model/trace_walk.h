@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/trace.h"
+#include "model/trace_certificate.h"
 #include "model/trace_evidence.h"
 
 #include <cstdint>
@@ -23,6 +23,7 @@ public:
 
     Result<std::optional<TraceRecord>> next();
     std::uint64_t duplicates() const { return m_duplicates; }
+    const TraceCertificate &certificate() const { return m_certificate; }
     Diagnostics takeDiagnostics();
 
 private:
@@ -35,6 +36,7 @@ private:
     std::unordered_map<std::string, std::uint64_t> m_calls;
     std::unordered_set<std::uint64_t> m_identities;
     std::uint64_t m_duplicates = 0;
+    TraceCertificate m_certificate;
     Diagnostics m_diagnostics;
 };
 

@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The rules by which two traces are compared, one test each. What other comparators answer on the
+// same records is in the comment of the test: each of these is a hole of one of them.
+#include "model/trace_alignment.h"
+#include "model/trace_comparer.h"
+#include "model/trace_divergence.h"
+#include "model/trace_plan.h"
+#include "tests/support/fake_trace.h"
+
+#include <QtTest>
+
+using namespace forkpoint;
+using namespace forkpoint::test;
+
+namespace {
+
+TraceComparison compared(const FakeTrace &a, const FakeTrace &b)
+{
+    // The comparer holds shared traces; these live longer.
+    const auto share = [](const FakeTrace &trace) {
+        return std::shared_ptr<const Trace>(std::shared_ptr<void>(), &trace);
+    };
+    TraceComparer comparer(share(a), share(b), {});
+    while (comparer.advance({}))
+        ;
+    return comparer.result();
+}
+
+TraceComparison compared(std::vector<TraceRecord> a, std::vector<TraceRecord> b)
+{
+    FakeTrace left, right;
+    left.rank(0, std::move(a));
+    right.rank(0, std::move(b));
+    return compared(left, right);
+}
+
+const RankDivergence &firstOf(const TraceComparison &comparison, std::size_t rank = 0)
+{
+    static const RankDivergence Nothing;
+    return comparison.ranks[rank].first ? *comparison.ranks[rank].first : Nothing;
+}
+
+QString text(std::string_view view)
+{
+    return QString::fromUtf8(view.data(), qsizetype(view.size()));
+}
+
+TraceRecord linear(std::uint64_t number, std::string in, std::string out)
+{
+    return call("aten.mm.default", number, {seen(std::move(in))}, {seen(std::move(out))});
+}
+
+} // namespace
+
+class TraceTest : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void nullSignaturesAreNoMatch() // M15
+    {
+        // Bridge's comparator: [null] equals [null].
+        const auto evidence = compareObservations(std::vector{absent(Absence::Null)},
+                                                  std::vector{absent(Absence::Null)});
+        QCOMPARE(evidence.evidence, Evidence::Nothing);
+        QCOMPARE(evidence.compared, std::uint64_t(0));
+        const TraceComparison result = compared(
+            {call("aten.mm.default", 0, {absent(Absence::Null)}, {absent(Absence::Null)})},
+            {call("aten.mm.default", 0, {absent(Absence::Null)}, {absent(Absence::Null)})});
+        QVERIFY(result.facts.valuesMissing);
+        QCOMPARE(decide(result.facts).outcome, Outcome::Undecided);
+    }
+
+    void onlyShapeAndDtypeMakeADigestComparable() // M16
+    {
+        // XOR of an empty tensor and of zeros are both 0; bf16 and f32 of the same values agree.
+        Observation empty = seen("0000000000000000"), zeros = seen("0000000000000000");
+        empty.shape = std::vector<std::uint64_t>{0};
+        empty.count = 0;
+        QCOMPARE(compareObservations(std::vector{empty}, std::vector{zeros}).evidence,
+                 Evidence::Different);
+        QCOMPARE(compareObservations(std::vector{empty}, std::vector{empty}).evidence,
+                 Evidence::Nothing);
+        const auto narrow = seen("fffa000000000000", DigestKind::XorLanes, "bfloat16");
+        const auto sum =
+            compareObservations(std::vector{narrow}, std::vector{seen("fffa000000000000")});
+        QCOMPARE(sum.evidence, Evidence::Different);
+        QVERIFY(sum.layoutDiffers);
+    }
+
+    void metadataIsNoValue() // M17
+    {
+        // #6610: another stride or device is a divergence.
+        Observation a = seen("1111111111111111"), b = a;
+        a.metadata = {{"device", "cuda:0"}, {"stride", "[2]"}};
+        b.metadata = {{"device", "cuda:1"}, {"stride", "[1]"}};
+        const auto sum = compareObservations(std::vector{a}, std::vector{b});
+        QCOMPARE(sum.evidence, Evidence::Equal);
+        QVERIFY(sum.metadataDiffers);
+    }
+
+    void aNormThatIsNanIsNoEvidence()
+    {
+        // DebugMode: NaN differs from itself, identical runs are reported as different.
+        const auto nan = std::vector{seen("nan", DigestKind::Norm)};
+        QCOMPARE(compareObservations(nan, nan).evidence, Evidence::Nothing);
+    }
+
+    void digestsOfTwoKindsAreNotCompared()
+    {
+        const auto crc = std::vector{seen("1111111111111111", DigestKind::Crc32)};
+        const auto sum = compareObservations(crc, std::vector{seen("1111111111111111")});
+        QCOMPARE(sum.evidence, Evidence::NotComparable);
+    }
+
+    void effectiveBitsOfXor()
+    {
+        QCOMPARE(effectiveBits(DigestKind::XorLanes, "bool"), std::optional(1));
+        QCOMPARE(effectiveBits(DigestKind::XorLanes, "float8_e4m3fn"), std::optional(8));
+        QCOMPARE(effectiveBits(DigestKind::XorLanes, "bfloat16"), std::optional(17));
+        QCOMPARE(effectiveBits(DigestKind::XorLanes, "float32"), std::optional(33));
+        QVERIFY(!effectiveBits(DigestKind::Sha256, "bool"));
+    }
+
+    void equalWeakDigestsAreUndecided() // M18
+    {
+        const TraceComparison result = compared({linear(0, "1", "2")}, {linear(0, "1", "2")});
+        QCOMPARE(result.facts.strength, Strength::Xor);
+        const Verdict verdict = decide(result.facts);
+        QCOMPARE(verdict.outcome, Outcome::Undecided);
+        QVERIFY(!result.firstRank);
+        QVERIFY(nextCapture(result, {}, verdict).has_value());
+    }
+
+    void equalSha256IsIdentical()
+    {
+        const auto records = [] {
+            return std::vector{call("w", 0, {}, {seen("ab", DigestKind::Sha256Header)})};
+        };
+        const TraceComparison result = compared(records(), records());
+        QCOMPARE(decide(result.facts).outcome, Outcome::Identical);
+        QCOMPARE(decide(result.facts).strength, Strength::Sha256);
+    }
+
+    void equalInputsAndOtherOutputsAreAnOrigin() // M9
+    {
+        const TraceComparison result = compared({linear(0, "1", "2"), linear(1, "2", "3")},
+                                                {linear(0, "1", "2"), linear(1, "2", "9")});
+        QCOMPARE(firstOf(result).record.call, std::uint64_t(1));
+        QCOMPARE(text(toString(firstOf(result).classification.divergenceClass)), QString("origin"));
+        QCOMPARE(firstOf(result).equalBefore, std::uint64_t(1)); // M21
+        QCOMPARE(firstOf(result).after->call, std::uint64_t(0));
+        QVERIFY(!firstOf(result).provenBefore); // XOR proves nothing
+    }
+
+    void otherInputsAreAReceiver() // M9, M13
+    {
+        // Bridge: "first divergent op -> ROOT CAUSE", whatever its inputs.
+        const TraceComparison result = compared({linear(0, "1", "2"), linear(1, "7", "3")},
+                                                {linear(0, "1", "2"), linear(1, "8", "9")});
+        const Classification &found = firstOf(result).classification;
+        QCOMPARE(text(toString(found.divergenceClass)), QString("receiver"));
+        QVERIFY(text(found.why).contains("not instrumented"));
+        QVERIFY(!found.probe.empty());
+    }
+
+    void anInputTakenUpInAnotherOrderIsNoGuilt()
+    {
+        // Both values were produced alike on both sides; only which one came first changed.
+        const auto start = [] { return std::vector{linear(0, "1", "a"), linear(1, "2", "b")}; };
+        auto left = start(), right = start();
+        left.push_back(call("aten.clone.default", 0, {seen("a")}, {seen("a")}));
+        right.push_back(call("aten.clone.default", 0, {seen("b")}, {seen("b")}));
+        const TraceComparison result = compared(left, right);
+        QCOMPARE(QString::fromStdString(firstOf(result).record.name),
+                 QString("aten.clone.default"));
+        QVERIFY(text(firstOf(result).classification.why).contains("no operation is guilty"));
+    }
+
+    void aCopyIsNeverTheOrigin() // M13
+    {
+        // The pair "two signs flipped": relu of inputs whose XOR agrees. relu is not to be blamed.
+        const TraceComparison result =
+            compared({call("aten.relu.default", 0, {seen("5")}, {seen("1")})},
+                     {call("aten.relu.default", 0, {seen("5")}, {seen("7")})});
+        QCOMPARE(text(toString(firstOf(result).classification.divergenceClass)),
+                 QString("unclassified"));
+        QCOMPARE(decide(result.facts).outcome, Outcome::Different);
+    }
+
+    void eightBitInputsMakeNoOrigin()
+    {
+        const auto record = [](std::string out) {
+            return call("aten.mm.default", 0, {seen("5", DigestKind::XorLanes, "int8")},
+                        {seen(std::move(out))});
+        };
+        const TraceComparison result = compared({record("1")}, {record("2")});
+        QCOMPARE(text(toString(firstOf(result).classification.divergenceClass)),
+                 QString("unclassified"));
+    }
+
+    void noInputsAreUnclassified() // M9
+    {
+        const TraceComparison result =
+            compared({call("fused", 0, {}, {seen("1")})}, {call("fused", 0, {}, {seen("2")})});
+        QCOMPARE(text(toString(firstOf(result).classification.divergenceClass)),
+                 QString("unclassified"));
+    }
+
+    void memoryNotWrittenIsAnArtifact() // M14
+    {
+        const TraceComparison result =
+            compared({call("aten.empty.memory_format", 0, {}, {seen("1")})},
+                     {call("aten.empty.memory_format", 0, {}, {seen("2")})});
+        QCOMPARE(result.coverage.artifacts, std::uint64_t(1));
+        QVERIFY(!result.firstRank);
+    }
+
+    void executionOrderDecides() // M3
+    {
+        // #6610 sorts by name: it would say "alpha".
+        const auto tensor = [](std::string name, std::string digest) {
+            TraceRecord record = call(std::move(name), 0, {}, {seen(std::move(digest))});
+            record.role = RecordRole::Tensor;
+            return record;
+        };
+        const TraceComparison result = compared({tensor("zulu", "1"), tensor("alpha", "2")},
+                                                {tensor("zulu", "8"), tensor("alpha", "9")});
+        QCOMPARE(QString::fromStdString(firstOf(result).record.name), QString("zulu"));
+    }
+
+    void anInsertedCallShiftsNothing() // M6, M4
+    {
+        // Bridge pairs by number: every later call of that kind would differ, the wrong one first.
+        std::vector<TraceRecord> a, b;
+        for (std::uint64_t i = 0; i < 20; ++i)
+            a.push_back(linear(i, std::to_string(i), std::to_string(100 + i)));
+        for (std::uint64_t i = 0; i < 21; ++i) {
+            const std::uint64_t source = i < 5 ? i : i - 1;
+            b.push_back(i == 5 ? linear(i, "new", "new")
+                               : linear(i, std::to_string(source), std::to_string(100 + source)));
+        }
+        const TraceComparison result = compared(a, b);
+        QCOMPARE(result.coverage.onlyB, std::uint64_t(1));
+        QCOMPARE(result.coverage.onlyA, std::uint64_t(0));
+        QCOMPARE(result.ranks[0].different, std::uint64_t(0));
+        QCOMPARE(firstOf(result).kind, DivergenceKind::ControlFlow);
+        QCOMPARE(firstOf(result).record.call, std::uint64_t(5));
+        QVERIFY(result.facts.oneSidedComplete);
+    }
+
+    void aLongInsertionIsBridged() // M6
+    {
+        std::vector<TraceRecord> a, b;
+        for (std::uint64_t i = 0; i < 2000; ++i)
+            a.push_back(call("op" + std::to_string(i), 0, {seen("1")}, {seen("2")}));
+        b = a;
+        std::vector<TraceRecord> extra;
+        for (std::uint64_t i = 0; i < 700; ++i)
+            extra.push_back(call("extra" + std::to_string(i), 0, {seen("1")}, {seen("2")}));
+        b.insert(b.begin() + 1000, extra.begin(), extra.end());
+        const TraceComparison result = compared(a, b);
+        QCOMPARE(result.coverage.records, std::uint64_t(2000));
+        QCOMPARE(result.coverage.onlyB, std::uint64_t(700));
+        QCOMPARE(result.ranks[0].different, std::uint64_t(0));
+    }
+
+    void aRecordWithoutPartnerIsControlFlow() // M4
+    {
+        // Bridge skips a record without partner; the sketch never reports what is in B alone.
+        const TraceComparison result = compared(
+            {linear(0, "1", "2")}, {linear(0, "1", "2"), call("aten.add", 0, {}, {seen("1")})});
+        QCOMPARE(firstOf(result).kind, DivergenceKind::ControlFlow);
+        QCOMPARE(decide(result.facts).outcome, Outcome::Different);
+    }
+
+    void aRecordMissingFromATornTraceIsNoDifference()
+    {
+        // #6610 has no end marker: two equally cut traces "match", one cut trace "diverges".
+        FakeTrace a, b;
+        a.rank(0, {linear(0, "1", "2"), linear(1, "3", "4")});
+        b.rank(0, {linear(0, "1", "2")});
+        b.isComplete = false;
+        const TraceComparison result = compared(a, b);
+        QCOMPARE(firstOf(result).kind, DivergenceKind::Missing);
+        QCOMPARE(decide(result.facts).outcome, Outcome::Undecided);
+    }
+
+    void equalRecordsInAnotherOrder() // M5
+    {
+        const auto one = call("one", 0, {seen("1")}, {seen("2")});
+        const auto two = call("two", 0, {seen("3")}, {seen("4")});
+        const TraceComparison result = compared({one, two}, {two, one});
+        QCOMPARE(firstOf(result).kind, DivergenceKind::Order);
+        QCOMPARE(result.ranks[0].different, std::uint64_t(0));
+        QVERIFY(result.facts.orderDiffers);
+        QCOMPARE(decide(result.facts).outcome, Outcome::Different);
+    }
+
+    void duplicatesAreToldAndNeverOverwrite() // M2
+    {
+        // Bridge: the later record overwrites the earlier one.
+        const TraceComparison result =
+            compared({linear(0, "1", "2"), linear(0, "1", "9")}, {linear(0, "1", "2")});
+        QCOMPARE(result.coverage.duplicates, std::uint64_t(1));
+        QCOMPARE(result.diagnostics.size(), std::size_t(1));
+        QVERIFY(!result.firstRank);
+        QCOMPARE(decide(result.facts).outcome, Outcome::Undecided);
+    }
+
+    void aTraceIsCertifiedBeforeTheDifference() // M20
+    {
+        const auto mark = [](RecordRole role, std::uint64_t sequence) {
+            TraceRecord record;
+            record.role = role;
+            record.sequence = sequence;
+            record.group = "bucket0";
+            return record;
+        };
+        using enum RecordRole;
+        TraceCertificate whole(SequenceRule::GapFree);
+        std::uint64_t sequence = 0;
+        for (const RecordRole role :
+             {Runtime, IterationBegin, CollectiveBegin, CollectiveEnd, IterationEnd})
+            whole.see(mark(role, sequence++));
+        QVERIFY(whole.problems().empty());
+        TraceCertificate pending(SequenceRule::GapFree); // a collective without its end
+        for (const std::uint64_t number : {0u, 1u, 3u})
+            pending.see(mark(number == 0       ? IterationBegin
+                                 : number == 1 ? CollectiveBegin
+                                               : IterationEnd,
+                             number));
+        QCOMPARE(pending.problems().size(), std::size_t(2)); // and a gap
+        TraceCertificate cut(SequenceRule::Rising);
+        cut.see(mark(IterationBegin, 7));
+        cut.see(mark(Tensor, 9));                        // gaps are allowed
+        QCOMPARE(cut.problems().size(), std::size_t(1)); // no end
+    }
+
+    void anotherSchemaIsRefused() // M7
+    {
+        FakeTrace a, b;
+        a.facts = {{TraceFact::Role::Schema, "schema_version", "1"}};
+        b.facts = {{TraceFact::Role::Schema, "schema_version", "2"}};
+        a.rank(0, {linear(0, "1", "2")});
+        b.rank(0, {linear(0, "1", "2")});
+        const TraceComparison result = compared(a, b);
+        QVERIFY(!result.refusal.empty());
+        QCOMPARE(decide(result.facts).outcome, Outcome::NotCompared);
+    }
+
+    void otherSettingsAreARecipeDifference()
+    {
+        // Core's comparator counts the text of the runtime record as a difference of values.
+        FakeTrace a, b;
+        a.facts = {{TraceFact::Role::Runtime, "torch_version", "2.8"}};
+        b.facts = {{TraceFact::Role::Runtime, "torch_version", "2.9"}};
+        a.rank(0, {linear(0, "1", "2")});
+        b.rank(0, {linear(0, "1", "2")});
+        const TraceComparison result = compared(a, b);
+        QVERIFY(!result.firstRank);
+        QVERIFY(std::any_of(result.findings.begin(), result.findings.end(),
+                            [](const Finding &finding) { return finding.id == "recipe-differs"; }));
+    }
+
+    void aMissingRankMakesItPartial() // M1, M19
+    {
+        // Bridge ignores ranks of one side; the sketch pairs the wrong ones.
+        FakeTrace a, b;
+        a.rank(0, {linear(0, "1", "2")}).rank(1, {linear(0, "5", "6")});
+        b.rank(1, {linear(0, "5", "6")});
+        const TraceComparison result = compared(a, b);
+        QCOMPARE(result.coverage.ranksCompared, std::uint64_t(1));
+        QCOMPARE(result.coverage.ranksOnlyA, std::uint64_t(1));
+        QVERIFY(!result.firstRank);
+        QVERIFY(result.facts.incomplete);
+        QVERIFY(text(coverageSentence(result.coverage)).contains("1 only in A"));
+    }
+
+    void aPeersInputMakesAReceiver() // M11
+    {
+        // Bridge of rank 0: "INPUTS MATCHED -> reduction-order/topology root cause".
+        FakeTrace a, b;
+        for (FakeTrace *trace : {&a, &b})
+            trace->facts = {{TraceFact::Role::Parallel, "world_size", "2"}};
+        a.rank(0, {collective("dp", {seen("1")}, {seen("s")})});
+        a.rank(1, {collective("dp", {seen("2")}, {seen("s")})});
+        b.rank(0, {collective("dp", {seen("1")}, {seen("t")})});
+        b.rank(1, {collective("dp", {seen("3")}, {seen("t")})});
+        const TraceComparison result = compared(a, b);
+        for (const std::size_t rank : {0u, 1u})
+            QCOMPARE(text(toString(firstOf(result, rank).classification.divergenceClass)),
+                     QString("receiver"));
+        QVERIFY(text(firstOf(result, 0).classification.why).contains("innocent"));
+        QVERIFY(std::any_of(result.findings.begin(), result.findings.end(),
+                            [](const Finding &finding) { return finding.id == "only-receivers"; }));
+    }
+
+    void equalInputsOfAllMembersBlameTheCollective() // M10
+    {
+        FakeTrace a, b;
+        for (FakeTrace *trace : {&a, &b})
+            trace->facts = {{TraceFact::Role::Parallel, "world_size", "2"}};
+        for (const std::int64_t rank : {0, 1}) {
+            a.rank(rank, {collective("dp", {seen("1")}, {seen("s")})});
+            b.rank(rank, {collective("dp", {seen("1")}, {seen("t")})});
+        }
+        const TraceComparison result = compared(a, b);
+        QCOMPARE(text(toString(firstOf(result).classification.divergenceClass)), QString("origin"));
+        QVERIFY(std::any_of(result.findings.begin(), result.findings.end(),
+                            [](const Finding &f) { return f.id == "origin-everywhere"; }));
+    }
+
+    void anUntracedMemberLeavesACollectiveOpen() // M19
+    {
+        FakeTrace a, b;
+        for (FakeTrace *trace : {&a, &b})
+            trace->facts = {{TraceFact::Role::Parallel, "world_size", "4"}};
+        a.rank(0, {collective("dp", {seen("1")}, {seen("s")})});
+        b.rank(0, {collective("dp", {seen("1")}, {seen("t")})});
+        const TraceComparison result = compared(a, b);
+        QCOMPARE(text(toString(firstOf(result).classification.divergenceClass)),
+                 QString("unclassified"));
+    }
+
+    void alignmentPrefersEqualContents() // M6
+    {
+        const std::vector<AlignItem> a = {{1, 10}, {1, 11}, {2, 20}};
+        const std::vector<AlignItem> b = {{1, 99}, {1, 10}, {1, 11}, {2, 20}};
+        const std::vector<AlignStep> steps = alignWindows(a, b);
+        const std::vector<AlignStep> wanted = {{std::nullopt, 0}, {0, 1}, {1, 2}, {2, 3}};
+        QCOMPARE(steps, wanted);
+    }
+
+    void theChainShowsHoles()
+    {
+        // A trace with forward and gradient alone: between them lies what nobody recorded.
+        const auto at = [](std::string stage, std::string digest) {
+            TraceRecord record =
+                call(stage + ".w", 0, {}, {seen(std::move(digest), DigestKind::Sha256)});
+            record.role = RecordRole::Tensor;
+            record.stage = std::move(stage);
+            return record;
+        };
+        const TraceComparison result =
+            compared({at("forward", "1"), at("grad", "2")}, {at("forward", "1"), at("grad", "3")});
+        CausalChain chain;
+        chain.add(result);
+        const auto links = chain.links();
+        const auto divergence = firstDivergenceIn(result);
+        QVERIFY(divergence.has_value());
+        QVERIFY(divergence->provenEqualBefore);
+        QCOMPARE(holesBefore(links, *divergence), (std::vector<std::string>{"loss", "backward"}));
+        QCOMPARE(links[1].stage, std::string("forward"));
+        QCOMPARE(links[1].status, LinkStatus::Equal);
+    }
+};
+
+QTEST_APPLESS_MAIN(TraceTest)
+#include "tst_trace.moc"
