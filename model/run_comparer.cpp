@@ -115,6 +115,8 @@ void RunComparer::State::takeTrace()
                               trace.diagnostics.end());
     for (StepMark &mark : stepMarks(trace))
         result.steps.push_back(std::move(mark));
+    std::stable_sort(result.steps.begin(), result.steps.end(),
+                     [](const StepMark &x, const StepMark &y) { return x.step < y.step; });
     tracer.reset();
 }
 
@@ -259,7 +261,6 @@ void RunComparer::State::describeDivergence()
 
 void RunComparer::State::addMetricFindings()
 {
-    result.metrics = compareMetrics(a->metrics(), b->metrics());
     for (const MetricComparison &metric : result.metrics) {
         if (!metric.bitsKnown)
             continue;
@@ -287,11 +288,21 @@ void RunComparer::State::addMetricFindings()
 /// One chain over checkpoints and traces, and the earliest link that differs.
 void RunComparer::State::joinEvidence()
 {
+    for (const MetricComparison &metric : result.metrics) {
+        const std::string stage = stageOfMetric(metric.name);
+        for (const MetricDifference &entry : metric.differences) {
+            if (!stage.empty() && entry.steps == 1)
+                chain.add(entry.first, stage, entry.different == 0,
+                          metric.bitsKnown ? Strength::Bytes : Strength::Norm);
+        }
+    }
     result.chain = chain.links();
+    if (result.trace)
+        result.firstDivergence =
+            earlier(std::move(result.firstDivergence), firstDivergenceIn(*result.trace));
+    result.firstDivergence = withMetrics(std::move(result.firstDivergence), result.metrics);
     if (!result.trace)
         return;
-    result.firstDivergence =
-        earlier(std::move(result.firstDivergence), firstDivergenceIn(*result.trace));
     if (result.firstDivergence) {
         std::string holes;
         for (const std::string &stage : holesBefore(result.chain, *result.firstDivergence))
@@ -317,6 +328,7 @@ void RunComparer::State::finish()
             }
         }
     }
+    result.metrics = compareMetrics(a->metrics(), b->metrics());
     joinEvidence();
     addMetricFindings();
     result.findings.insert(result.findings.begin(), result.shown.findings.begin(),

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/run_comparison.h"
 
+#include "model/trace_stage.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <tuple>
 
 namespace forkpoint {
@@ -209,6 +212,57 @@ std::string stageOf(const TensorRow &row)
 std::string stageOf(const ValueRow &row)
 {
     return stageByName(row.name, row.stateClass);
+}
+
+std::string stageOfMetric(std::string_view name)
+{
+    const std::string stage = stageByName(name, StateClass::Unknown);
+    return stage == "loss" || stage == "grad_norm" ? stage : std::string();
+}
+
+std::optional<FirstDivergence> withMetrics(std::optional<FirstDivergence> divergence,
+                                           const std::vector<MetricComparison> &metrics)
+{
+    if (!divergence || !divergence->step)
+        return divergence;
+    const auto placeOf = [](Step step, std::string_view stage) {
+        return std::pair(step, causalPlace(stage));
+    };
+    // Of a checkpoint everything comes after what its step computed.
+    const bool isRecord = !divergence->divergenceClass.empty() || divergence->microBatch;
+    auto earliest = isRecord
+        ? placeOf(*divergence->step, divergence->stage)
+        : std::pair(*divergence->step, std::numeric_limits<std::size_t>::max());
+    const MetricComparison *first = nullptr;
+    for (const MetricComparison &metric : metrics) {
+        const std::string stage = stageOfMetric(metric.name);
+        if (stage.empty() || !metric.bitsKnown || !metric.firstBitDifference)
+            continue;
+        const auto place = placeOf(*metric.firstBitDifference, stage);
+        if (place < earliest) {
+            earliest = place;
+            first = &metric;
+        }
+    }
+    if (!first)
+        return divergence;
+    FirstDivergence result;
+    result.step = earliest.first;
+    result.stage = stageOfMetric(first->name);
+    result.name = first->name;
+    if (divergence->provenEqualStep && *divergence->provenEqualStep < earliest.first) {
+        result.provenEqualStep = divergence->provenEqualStep;
+        result.provenEqualBefore = divergence->provenEqualBefore;
+    }
+    const std::string at = "step " + std::to_string(earliest.first);
+    result.sentence =
+        (result.provenEqualStep ? "Between step " + std::to_string(*result.provenEqualStep)
+                 + " (equal) and " + at + ": "
+                                : "At " + at + ": ")
+        + first->name + " (" + result.stage + ") differs in its bits first; " + divergence->name
+        + " (" + divergence->stage + ") is the first item that differs, at step "
+        + std::to_string(*divergence->step) + ".";
+    return result;
 }
 
 std::optional<FirstDivergence> firstDivergenceIn(const CheckpointComparison &comparison)

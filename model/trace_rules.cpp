@@ -117,7 +117,7 @@ Classification classify(const TraceRecord &record, const EvidenceSum &inputs,
     using enum DivergenceClass;
     if (inputs.evidence == Evidence::Different)
         return {Receiver, "its own inputs differ already", {}};
-    if (record.role == RecordRole::Tensor || record.role == RecordRole::Scalar)
+    if (record.role == RecordRole::Tensor || record.role == RecordRole::Values)
         return {Unclassified, "a value at a boundary has no inputs to judge by", {}};
     if (inputs.compared == 0)
         return {Unclassified, "no input of it was recorded", "record the inputs of " + record.name};

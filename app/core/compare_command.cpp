@@ -106,9 +106,10 @@ std::string listed(const std::vector<std::string> &words)
 std::string elementsLine(const CompareCommand &command, const RunComparison &comparison)
 {
     const auto &rows = comparison.shown.tensors;
+    const auto divergence = firstDivergenceIn(comparison.shown);
     const auto first = std::find_if(rows.begin(), rows.end(), [&](const TensorRow &row) {
-        return comparison.firstDivergence && row.name == comparison.firstDivergence->name
-            && row.stats && row.stats->differentElements > 0;
+        return divergence && row.name == divergence->name && row.stats
+            && row.stats->differentElements > 0;
     });
     if (first == rows.end())
         return {};

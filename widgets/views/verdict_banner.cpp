@@ -9,6 +9,7 @@
 #include <QEvent>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace forkpoint {
@@ -146,7 +147,11 @@ void addVerdict(Segments &segments, const RunComparison &comparison, const Theme
         if (first.sentence.starts_with(first.name)) // a name keeps its case
             text.replace(0, 1, displayText(first.sentence).left(1));
         addLinked(segments, text, first.name, theme);
-        if (first.step) {
+        const auto &marks = comparison.steps;
+        const bool isShown = marks.empty()
+            || std::any_of(marks.begin(), marks.end(),
+                           [&](const StepMark &mark) { return mark.step == first.step; });
+        if (first.step && isShown) {
             segments.push_back({QStringLiteral(" ")});
             segments.push_back({VerdictBanner::tr("Show step %1").arg(*first.step), theme.muted,
                                 false, false, QStringLiteral("step:%1").arg(*first.step)});
