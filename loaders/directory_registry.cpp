@@ -46,8 +46,8 @@ Result<std::shared_ptr<const ByteSource>> DirectoryView::open(const std::string 
 const std::vector<const DirectoryLoader *> &allDirectoryLoaders()
 {
     static const std::vector<const DirectoryLoader *> loaders = {
-        &dcpLoader(),       &hfShardsLoader(),  &megatronLegacyLoader(),
-        &deepspeedLoader(), &rankFilesLoader(), &stateSnapshotLoader(),
+        &dcpLoader(),       &hfShardsLoader(),      &megatronLegacyLoader(),
+        &deepspeedLoader(), &stateSnapshotLoader(), &rankFilesLoader(),
     };
     return loaders;
 }

@@ -3,9 +3,9 @@
 
 #include "loaders/inflate_source.h"
 #include "loaders/limits.h"
+#include "loaders/tar_directory.h"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include <zlib.h>
@@ -38,36 +38,10 @@ struct Measured
     bool ended = false;
 };
 
-/// Bytes of the header: RFC 1952.
-Result<std::uint64_t> headerSize(const ByteSource &file)
-{
-    std::vector<std::byte> head(std::size_t(std::min<std::uint64_t>(file.size(), BlockBytes)));
-    FP_CHECK(file.read(0, head));
-    const auto at = [&](std::size_t i) {
-        return i < head.size() ? std::to_integer<unsigned>(head[i]) : 0u;
-    };
-    const unsigned flags = at(3);
-    std::size_t size = 10;
-    if ((flags & 4u) != 0)
-        size += 2 + at(size) + 256 * at(size + 1);
-    for (const unsigned text : {8u, 16u}) { // name and comment, each ended by a zero
-        if ((flags & text) == 0)
-            continue;
-        while (size < head.size() && at(size) != 0)
-            ++size;
-        ++size;
-    }
-    if ((flags & 2u) != 0)
-        size += 2;
-    if (size >= head.size())
-        return Error{ErrorCode::Truncated, file.name(), {}, "ends inside its gzip header"};
-    return std::uint64_t(size);
-}
-
 Result<Measured> measure(const ByteSource &file)
 {
     Measured result;
-    FP_TRY(result.headerBytes, headerSize(file));
+    FP_TRY(result.headerBytes, gzipHeaderSize(file));
     Decoder decoder;
     if (!decoder.valid)
         return Error{ErrorCode::Io, file.name(), {}, "zlib cannot make a decoder"};
@@ -107,13 +81,7 @@ Result<Measured> measure(const ByteSource &file)
 
 } // namespace
 
-bool isGzip(ByteView head)
-{
-    return head.size() >= 3 && head[0] == std::byte{0x1f} && head[1] == std::byte{0x8b}
-    && head[2] == std::byte{8};
-}
-
-Result<GzipFile> openGzip(std::shared_ptr<const ByteSource> compressed)
+Result<GzipFile> openMeasuredGzip(std::shared_ptr<const ByteSource> compressed)
 {
     FP_TRY(const Measured measured, measure(*compressed));
     if (measured.ended && measured.usedBytes != compressed->size()) {

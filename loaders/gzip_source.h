@@ -7,9 +7,6 @@
 
 namespace forkpoint {
 
-/// Whether a file begins as gzip does.
-bool isGzip(ByteView head);
-
 /// The decoded bytes of a gzip file of one member, at any position. Its length is found by decoding
 /// it once, up to limits::GzipBytes. A cut file ends where it was cut: `torn` then says so.
 struct GzipFile
@@ -17,6 +14,6 @@ struct GzipFile
     std::shared_ptr<const ByteSource> decoded;
     bool torn = false;
 };
-Result<GzipFile> openGzip(std::shared_ptr<const ByteSource> compressed);
+Result<GzipFile> openMeasuredGzip(std::shared_ptr<const ByteSource> compressed);
 
 } // namespace forkpoint

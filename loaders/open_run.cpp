@@ -185,14 +185,14 @@ Status addTrace(TraceFiles files, OpenedRun &run, const std::stop_token &stop)
     return {};
 }
 
-/// Whether a step of the directory is nothing but a folder of the trace's files.
+/// Whether a step is a file of the trace or a folder with its files: no checkpoint.
 bool isTraced(const Place &place, const fs::path &directory, const std::set<std::string> &traced)
 {
     if (place.kind != Place::Kind::Directory)
         return traced.count(place.prefix + place.name) > 0;
     const std::string folder = place.directory.lexically_relative(directory).string() + "/";
     const auto first = traced.lower_bound(folder);
-    return folder == "./" || (first != traced.end() && first->starts_with(folder));
+    return first != traced.end() && first->starts_with(folder);
 }
 
 /// A number that a word calls a step; a bare one may count anything.

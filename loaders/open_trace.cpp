@@ -6,6 +6,7 @@
 #include "loaders/gzip_source.h"
 #include "loaders/limits.h"
 #include "loaders/platform_directory.h"
+#include "loaders/tar_directory.h"
 
 #include <algorithm>
 #include <array>
@@ -66,7 +67,7 @@ public:
         if (!file.source->read(0, head).ok())
             return;
         if (isGzip(head)) {
-            auto gzip = openGzip(file.source);
+            auto gzip = openMeasuredGzip(file.source);
             if (!gzip.ok())
                 return;
             if (gzip->torn)

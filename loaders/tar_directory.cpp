@@ -222,15 +222,15 @@ bool isGzip(ByteView head)
         && head[2] == std::byte(8);
 }
 
-Result<std::shared_ptr<const ByteSource>> openGzip(std::shared_ptr<const ByteSource> source)
+Result<std::uint64_t> gzipHeaderSize(const ByteSource &source)
 {
-    // RFC 1952: ten bytes, then what the flags announce, then deflate, then eight bytes.
-    constexpr std::uint64_t FixedBytes = 10, TrailerBytes = 8, HeaderBytes = 1 << 16;
-    const std::uint64_t size = std::min(source->size(), HeaderBytes);
-    FP_TRY(const auto head, readAll(*source, 0, size, HeaderBytes));
+    // RFC 1952: ten bytes, then what the flags announce.
+    constexpr std::uint64_t FixedBytes = 10, HeaderBytes = 1 << 16;
+    const std::uint64_t size = std::min(source.size(), HeaderBytes);
+    FP_TRY(const auto head, readAll(source, 0, size, HeaderBytes));
     const auto flag = [&](unsigned bit) { return (std::uint8_t(head[3]) >> bit & 1) != 0; };
-    const Error cut{ErrorCode::Truncated, source->name(), {}, "its gzip header is cut"};
-    if (head.size() < FixedBytes + TrailerBytes || !isGzip(head))
+    const Error cut{ErrorCode::Truncated, source.name(), {}, "its gzip header is cut"};
+    if (head.size() < FixedBytes || !isGzip(head))
         return cut;
     std::size_t at = FixedBytes;
     if (flag(2)) {
@@ -246,8 +246,16 @@ Result<std::shared_ptr<const ByteSource>> openGzip(std::shared_ptr<const ByteSou
         }
     }
     at += flag(1) ? 2 : 0;
-    if (at + TrailerBytes > source->size())
-        return cut;
+    return at > source.size() ? Result<std::uint64_t>(cut) : std::uint64_t(at);
+}
+
+Result<std::shared_ptr<const ByteSource>> openGzip(std::shared_ptr<const ByteSource> source)
+{
+    // The header, then deflate, then eight bytes.
+    constexpr std::uint64_t TrailerBytes = 8;
+    FP_TRY(const std::uint64_t at, gzipHeaderSize(*source));
+    if (TrailerBytes > source->size() - at)
+        return Error{ErrorCode::Truncated, source->name(), {}, "its gzip header is cut"};
     const std::uint64_t length = source->size() - at - TrailerBytes;
     const std::string name = source->name();
     FP_TRY(auto deflated, WindowSource::make(std::move(source), at, length, name));

@@ -28,5 +28,7 @@ Result<std::vector<TarMember>> readTarDirectory(const ByteSource &source);
 /// all: size() is an upper bound, and a read behind the end is an error.
 Result<std::shared_ptr<const ByteSource>> openGzip(std::shared_ptr<const ByteSource> source);
 bool isGzip(ByteView head);
+/// Bytes of a gzip file before its deflate stream (RFC 1952).
+Result<std::uint64_t> gzipHeaderSize(const ByteSource &source);
 
 } // namespace forkpoint

@@ -217,6 +217,8 @@ std::string stageOf(const ValueRow &row)
 std::string stageOfMetric(std::string_view name)
 {
     const std::string stage = stageByName(name, StateClass::Unknown);
+    if (name == "lr" || name == "learning_rate")
+        return "scheduler";
     return stage == "loss" || stage == "grad_norm" ? stage : std::string();
 }
 

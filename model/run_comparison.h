@@ -103,7 +103,7 @@ struct RunComparison
 /// The stage of the causal chain that an item speaks of: recorded, or by its name and class.
 std::string stageOf(const TensorRow &row);
 std::string stageOf(const ValueRow &row);
-/// "loss" or "grad_norm" for a metric that is a link of the chain; empty for a time or a rate.
+/// "scheduler", "loss" or "grad_norm" for a metric that is a link of the chain; empty for a time or a rate.
 std::string stageOfMetric(std::string_view name);
 
 /// The divergence, or a loss or norm that differs before it in the causal chain: a checkpoint holds

@@ -20,6 +20,8 @@ namespace {
 
 /// Output digests remembered to tell where an input came from.
 constexpr std::size_t MostOutputs = 1'000'000;
+/// Places without a partner whose standing is remembered.
+constexpr std::size_t MostOpened = 4096;
 /// Failures of certification that are said one by one.
 constexpr std::size_t MostCertificates = 20;
 /// Collectives of an iteration whose inputs differ, for the link between ranks.
@@ -65,17 +67,22 @@ struct TraceComparer::State
     std::map<std::uint64_t, std::set<std::size_t>> collectives;
     std::optional<std::int64_t> collectivesOf;
 
-    /// Of the unit at hand.
+    /// What is known to be equal up to some place of a unit.
+    struct Standing
+    {
+        std::uint64_t equal = 0; ///< records
+        std::optional<RecordName> last;
+        EvidenceSum evidence;
+    };
+    /// One iteration of one rank.
     struct Unit
     {
         std::optional<RankDivergence> first;
         std::uint64_t firstOrdinal = 0;
-        std::uint64_t equalBefore = 0; ///< in this iteration, up to `first`
-        std::optional<RecordName> lastEqual;
+        Standing now, atFirst;
+        std::map<std::uint64_t, Standing> opened; ///< where a record has no partner yet
         std::map<std::string, EvidenceSum> begun; ///< inputs of collectives by group
-        std::unordered_set<std::size_t>
-            outputs;        ///< hashes of values that both sides have seen alike
-        EvidenceSum before; ///< evidence of the equal records
+        std::unordered_set<std::size_t> outputs;  ///< hashes of values that both have seen alike
     };
     std::vector<std::optional<RecordName>> lastEqual; ///< by rank, over the iterations
     std::vector<EvidenceSum> evidenceBefore;          ///< by rank
@@ -86,7 +93,7 @@ struct TraceComparer::State
     void compareUnit(const TracePlan::Unit &planned, const std::stop_token &stop);
     void takeEvent(const TraceWalk::Event &event, std::size_t rank, Unit &unit);
     void takePair(const TraceWalk::Event &event, std::size_t rank, Unit &unit);
-    void takeOneSided(const TraceWalk::Event &event, std::size_t rank, Unit &unit);
+    void takeOneSided(const TraceWalk::Event &event, Unit &unit);
     void propose(RankDivergence divergence, std::uint64_t ordinal, Unit &unit) const;
     void certify(const TraceFeed &feed, bool isA, const TracePlan::Unit &planned);
     StageSummary &stageOf(const TraceRecord &record);
@@ -142,6 +149,8 @@ void TraceComparer::State::propose(RankDivergence divergence, std::uint64_t ordi
         return;
     unit.first = std::move(divergence);
     unit.firstOrdinal = ordinal;
+    const auto opened = unit.opened.find(ordinal);
+    unit.atFirst = opened == unit.opened.end() ? unit.now : opened->second;
 }
 
 /// Rule M9; for the end of a collective with the inputs of its begin, and for an input of another
@@ -234,10 +243,10 @@ void TraceComparer::State::takePair(const TraceWalk::Event &event, std::size_t r
     }
     if (unit.first)
         return;
-    unit.before.add(all);
-    ++unit.equalBefore;
+    unit.now.evidence.add(all);
+    ++unit.now.equal;
     if (all.evidence == Evidence::Equal)
-        unit.lastEqual = nameOf(record);
+        unit.now.last = nameOf(record);
     for (const auto *list : {&record.inputs, &record.outputs}) {
         for (const Observation &observation : *list) {
             if (observation.absence == Absence::Recorded && unit.outputs.size() < MostOutputs)
@@ -246,7 +255,7 @@ void TraceComparer::State::takePair(const TraceWalk::Event &event, std::size_t r
     }
 }
 
-void TraceComparer::State::takeOneSided(const TraceWalk::Event &event, std::size_t rank, Unit &unit)
+void TraceComparer::State::takeOneSided(const TraceWalk::Event &event, Unit &unit)
 {
     const TraceRecord &record = event.a ? *event.a : *event.b;
     if (isArtifact(record, record)) {
@@ -268,15 +277,18 @@ void TraceComparer::State::takeOneSided(const TraceWalk::Event &event, std::size
     divergence.classification.why = std::string("it is recorded in ") + (event.a ? "A" : "B")
         + " alone" + (lossless() ? "" : ", and records are known to be lost");
     propose(std::move(divergence), event.ordinal, unit);
-    static_cast<void>(rank);
 }
 
 void TraceComparer::State::takeEvent(const TraceWalk::Event &event, std::size_t rank, Unit &unit)
 {
-    if (event.a && event.b)
+    if (event.opened) {
+        if (!unit.first && unit.opened.size() < MostOpened)
+            unit.opened.emplace(event.ordinal, unit.now);
+    } else if (event.a && event.b) {
         takePair(event, rank, unit);
-    else
-        takeOneSided(event, rank, unit);
+    } else {
+        takeOneSided(event, unit);
+    }
 }
 
 void TraceComparer::State::compareUnit(const TracePlan::Unit &planned, const std::stop_token &stop)
@@ -329,20 +341,20 @@ void TraceComparer::State::closeUnit(std::size_t rank, Unit unit)
     RankComparison &own = result.ranks[rank];
     if (own.first)
         return;
+    const Standing &standing = unit.first ? unit.atFirst : unit.now;
     EvidenceSum before = evidenceBefore[rank];
-    before.add(unit.before);
-    if (unit.first) {
-        own.first = std::move(unit.first);
-        own.first->equalBefore = equalBefore[rank] + unit.equalBefore;
-        own.first->after = unit.lastEqual ? unit.lastEqual : lastEqual[rank];
-        own.first->provenBefore = before.compared > 0 && before.nothing == 0
-            && before.notComparable == 0 && provesEquality(before.weakestEqual) && lossless();
-        return;
-    }
+    before.add(standing.evidence);
+    equalBefore[rank] += standing.equal;
+    if (standing.last)
+        lastEqual[rank] = standing.last;
     evidenceBefore[rank] = before;
-    equalBefore[rank] += unit.equalBefore;
-    if (unit.lastEqual)
-        lastEqual[rank] = unit.lastEqual;
+    if (!unit.first)
+        return;
+    own.first = std::move(unit.first);
+    own.first->equalBefore = equalBefore[rank];
+    own.first->after = lastEqual[rank];
+    own.first->provenBefore = before.compared > 0 && before.nothing == 0
+        && before.notComparable == 0 && provesEquality(before.weakestEqual) && lossless();
 }
 
 /// Rule M11, for the iteration that ended: a rank whose own input is equal received a peer's.

@@ -142,7 +142,7 @@ void TraceWalk::pair(TraceRecord a, TraceRecord b)
     const bool afterSlip = shift != 0;
     if (afterSlip || m_slips.count(a.key) > 0)
         m_slips[a.key] = shift;
-    m_visit({&a, &b, m_ordinal++, false, afterSlip});
+    m_visit({&a, &b, m_ordinal++, false, false, afterSlip});
 }
 
 /// A record without a partner here: one that waits on the other side, or it waits itself.
@@ -156,10 +156,11 @@ void TraceWalk::takeOneSided(Side &own, Side &other, bool isA)
     if (partner != other.waiting.end() && partner->second.record.key == record.key) {
         const TraceRecord &a = isA ? record : partner->second.record;
         const TraceRecord &b = isA ? partner->second.record : record;
-        m_visit({&a, &b, partner->second.ordinal, true, false});
+        m_visit({&a, &b, partner->second.ordinal, false, true, false});
         other.waiting.erase(partner);
         return;
     }
+    m_visit({isA ? &record : nullptr, isA ? nullptr : &record, ordinal, true, false, false});
     if (own.waiting.size() >= MostWaiting)
         flush(own, isA);
     own.waiting.insert_or_assign(identity, Waiting{std::move(record), ordinal});
@@ -174,7 +175,7 @@ void TraceWalk::flush(Side &side, bool isA)
               [](const Waiting *x, const Waiting *y) { return x->ordinal < y->ordinal; });
     for (const Waiting *waiting : rest) {
         m_visit({isA ? &waiting->record : nullptr, isA ? nullptr : &waiting->record,
-                 waiting->ordinal, false, false});
+                 waiting->ordinal, false, false, false});
     }
     side.waiting.clear();
 }

@@ -50,6 +50,7 @@ public:
     {
         const TraceRecord *a = nullptr, *b = nullptr; ///< one may be nullptr
         std::uint64_t ordinal = 0; ///< place in the walk; of a late partner that of the earlier one
+        bool opened = false;       ///< no partner yet: comes again when that is known
         bool moved = false;        ///< partners, at other places
         bool afterSlip = false;    ///< partners whose numbers differ
     };

@@ -166,6 +166,27 @@ def samples(folder: Path) -> None:
             expect(file.read_bytes() == once[suffix], f"{pair}.{suffix}: not the same when read back")
 
 
+def traces(folder: Path) -> None:
+    """Reports of traces: chain and ranks on the page, and everything there when read back."""
+    data = Path(__file__).resolve().parent.parent / "data/traces"
+    for name in ("typed", "bridge", "pr6610", "sketch"):
+        files = {suffix: folder / f"trace-{name}.{suffix}" for suffix in ("html", "json", "md")}
+        options = [word for file in files.values() for word in ("--report", file)]
+        ended = run("compare", data / name / "A", data / name / "C", *options)
+        expect(ended.returncode == 1, f"trace {name}: ended with {ended.returncode}: {ended.stderr.decode()[:300]}")
+        once = {suffix: file.read_bytes() for suffix, file in files.items()}
+        document = json.loads(once["json"])
+        text = " ".join(Page(once["html"].decode(), f"trace-{name}.html").text)
+        for rank in document["ranks"]:
+            expect(rank["why"] in text, f"trace-{name}.html: why rank {rank['rank']} differs is missing")
+        expect(any(link["status"] == "different" for link in document["chain"]), f"trace {name}: no link differs")
+        again = {suffix: folder / f"trace-again.{suffix}" for suffix in ("html", "json", "md")}
+        back = run("report", files["json"], *[w for file in again.values() for w in ("--report", file)])
+        expect(back.returncode == 0, f"trace {name}: report ended with {back.returncode}: {back.stderr.decode()[:300]}")
+        for suffix, file in again.items():
+            expect(file.read_bytes() == once[suffix], f"trace-{name}.{suffix}: not the same when read back")
+
+
 def metric_differences() -> None:
     """B - A of every metric at every common step, by Python's floats."""
     def series(run_name: str) -> list[dict]:
@@ -285,6 +306,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         samples(folder)
+        traces(folder)
         metric_differences()
         hostile(folder)
         missing_shard(folder)

@@ -2,6 +2,7 @@
 // Both halves of the input as traces of the dialect that takes the first, indexed and compared.
 #include "loaders/gzip_source.h"
 #include "loaders/open_trace.h"
+#include "loaders/tar_directory.h"
 #include "model/trace_comparer.h"
 #include "model/trace_divergence.h"
 #include "tests/fuzz/fuzzed.h"
@@ -17,7 +18,7 @@ std::shared_ptr<const Trace> traceOf(std::shared_ptr<const ByteSource> source)
         std::size_t(std::min<std::uint64_t>(buffer.size(), source->size())));
     (void)source->read(0, head).ok();
     if (isGzip(head)) {
-        auto gzip = openGzip(source);
+        auto gzip = openMeasuredGzip(source);
         if (!gzip.ok())
             return nullptr;
         source = gzip->decoded;
