@@ -163,7 +163,13 @@ Status FileSource::unchanged() const
 {
     FP_TRY(const Handle file, descriptor());
     FP_TRY(const FileState now, identify(*file, m_name));
-    return isStill(now);
+    FP_CHECK(isStill(now));
+    // A writer that renames a new file into place leaves the one that is open as it was.
+    const Result<Descriptor> there = openHere();
+    if (!there)
+        return {}; // taken away: what was read is what it held
+    FP_TRY(const FileState current, identify(*there, m_name));
+    return isStill(current);
 }
 
 Status FileSource::isStill(const FileState &now) const

@@ -125,6 +125,21 @@ private slots:
         QVERIFY(codeOf((*file)->unchanged()) == ErrorCode::Changed);
     }
 
+    void noticesAFileRenamedIntoItsPlace()
+    {
+        write("place", "as it was");
+        const auto file = FileSource::open(path("place"), "place");
+        QVERIFY(file.ok());
+        write("beside", "of another");
+        std::filesystem::rename(path("beside"), path("place"));
+        QVERIFY(codeOf((*file)->unchanged()) == ErrorCode::Changed);
+        std::byte first{};
+        QVERIFY((*file)->read(0, {&first, 1}).ok()); // what was opened is still there
+        QVERIFY(first == std::byte('a'));
+        std::filesystem::remove(path("place"));
+        QVERIFY((*file)->unchanged().ok()); // and nothing took its place
+    }
+
     void staysBeneathADirectory()
     {
         const auto file = FileSource::openBeneath(path("inside"), "deep/file", "file");
