@@ -186,6 +186,7 @@ void drawFrame(SvgWriter &svg, const Axis &powers, const CountAxis &counts,
         svg.text(PlotLeft - 5, y + 4, powerOfTen(decade), "end");
     }
     svg.line(PlotLeft, PlotBottom, PlotRight, PlotBottom, "axis");
+    svg.text(PlotLeft - 5, PlotBottom + 4, "0", "end"); // so that one element stands on nothing
     svg.text(PlotLeft + ZeroWidth / 2, PlotBottom + 15, "0", "middle");
     const double decadesOfAxis = (powers.last - powers.first) * std::log10(2.0);
     const int step = std::max(1, int(std::ceil(decadesOfAxis / 7)));

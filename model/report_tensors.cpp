@@ -4,6 +4,7 @@
 
 #include "model/format.h"
 #include "model/row_stats.h"
+#include "model/ulp_quantile.h"
 
 #include <algorithm>
 #include <tuple>
@@ -25,7 +26,7 @@ bool differs(const TensorRow &row)
 bool moreTelling(const TensorRow *left, const TensorRow *right)
 {
     const auto key = [](const TensorRow *row) {
-        const std::optional<double> relative = relativeDifference(*row);
+        const auto relative = row->stats ? relativeDifference(*row->stats) : std::nullopt;
         const int rank = !row->stats ? 0 : !relative ? 1 : 2;
         return std::tuple(rank, relative ? -*relative : 0.0, std::string_view(row->name));
     };
@@ -120,7 +121,7 @@ ReportTable differingTable(const std::vector<const TensorRow *> &rows)
             break;
         const bool ulp =
             row->stats && measuredType(*row).isFloating() && row->stats->maxUlpIndex != NoIndex;
-        const std::optional<double> relative = relativeDifference(*row);
+        const auto relative = row->stats ? relativeDifference(*row->stats) : std::nullopt;
         table.rows.push_back({verbatim(row->name),
                               {std::string(toString(row->stateClass)), {}, false, {}},
                               typeCell(*row),
@@ -146,6 +147,13 @@ bool hasHistogram(const TensorRow &row)
     return row.stats && row.stats->differentElements > 0 && row.stats->absDifference.total() > 0;
 }
 
+std::string rangeText(const UlpRange &range)
+{
+    return range.least == range.most
+        ? grouped(range.least)
+        : "between " + grouped(range.least) + " and " + grouped(range.most);
+}
+
 std::string captionOf(const TensorRow &row)
 {
     std::string caption = grouped(row.stats->differentElements) + " of "
@@ -153,6 +161,10 @@ std::string captionOf(const TensorRow &row)
     if (row.stats->maxAbsIndex != NoIndex)
         caption += "; the largest |B\u2212A| is " + sizeText(row) + ", at index "
             + grouped(row.stats->maxAbsIndex);
+    const auto median = ulpPercentile(*row.stats, 50), most = ulpPercentile(*row.stats, 99);
+    if (measuredType(row).isFloating() && median && most)
+        caption += "; ULP distance: median " + rangeText(*median) + ", 99th percentile "
+            + rangeText(*most);
     return caption;
 }
 

@@ -76,11 +76,16 @@ std::vector<RowStat> statsOf(const TensorRow &row)
     return result;
 }
 
-std::optional<double> relativeDifference(const TensorRow &row)
+bool hasElementPairs(const TensorRow &row)
 {
-    if (!row.stats)
-        return std::nullopt;
-    const std::optional<double> rms = row.stats->rms(), base = row.stats->rmsA();
+    const bool oneType = row.dtypeA == row.dtypeB || !row.comparedAs.empty();
+    return row.a && row.b && row.layoutKnownA && row.layoutKnownB && oneType
+        && row.shapeA == row.shapeB;
+}
+
+std::optional<double> relativeDifference(const DiffStats &stats)
+{
+    const std::optional<double> rms = stats.rms(), base = stats.rmsA();
     if (!rms || !base || *base == 0.0)
         return std::nullopt;
     return *rms / *base;
