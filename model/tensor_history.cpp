@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/tensor_history.h"
 
+#include "model/compare_rows.h"
 #include "model/pair_reading.h"
 
 #include <algorithm>
@@ -12,20 +13,21 @@ namespace {
 
 bool measurable(const TensorRef &a, const TensorRef &b)
 {
-    return a.dtype == b.dtype && a.shape == b.shape && !a.unreadable && !b.unreadable;
+    return a.shape == b.shape && commonType(a.dtype, b.dtype) && !a.unreadable && !b.unreadable;
 }
 
 Result<DiffStats> measureAll(const SourcedTensor &a, const SourcedTensor &b,
                              const ComputeBackend &backend, const std::stop_token &stop)
 {
     const TensorRef &tensor = a.ref();
-    const Index unit = unitElements(tensor.dtype);
+    const MeasuredAs as =
+        commonType(tensor.dtype, b.ref().dtype).value_or(MeasuredAs{tensor.dtype});
+    const Index unit = unitElements(as.dtype);
     DiffStats stats;
     for (Index first = 0; first < tensor.elements; first += unit) {
         FP_TRY(const DiffStats part,
-               measure(PairOfTensors{a, b}, MeasuredAs{tensor.dtype}, first,
-                       std::min(unit, tensor.elements - first), DiffOptions{Tolerance{}, false},
-                       backend, stop));
+               measure(PairOfTensors{a, b}, as, first, std::min(unit, tensor.elements - first),
+                       DiffOptions{Tolerance{}, false}, backend, stop));
         stats.append(part);
     }
     return stats;

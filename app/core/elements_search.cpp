@@ -2,6 +2,7 @@
 #include "app/core/elements_search.h"
 
 #include "app/core/elements_document.h"
+#include "model/widened_source.h"
 
 #include <algorithm>
 
@@ -54,7 +55,9 @@ FoundElements readStep(const Run &a, const Run &b, const PlannedStep &step,
         if (tensor->unreadable)
             return failed(*tensor->unreadable, outcomeOf(tensorA, tensorB, *tensor->unreadable));
     }
-    auto page = readElements(*pair, request.query, {}, progress);
+    const bool oneType = tensorA.dtype == tensorB.dtype;
+    found.pair = asOneType(*pair);
+    auto page = readElements(*found.pair, request.query, {}, progress);
     if (!page) {
         const Outcome outcome = outcomeOf(tensorA, tensorB, page.error());
         return failed(std::move(page).error(), outcome);
@@ -64,7 +67,9 @@ FoundElements readStep(const Run &a, const Run &b, const PlannedStep &step,
             return failed(std::move(status).error(), Outcome::Undecided);
     }
     found.page = std::move(*page);
-    found.outcome = found.page->differentElements > 0 ? Outcome::Different : Outcome::Identical;
+    // Stored bits of unlike types differ, whatever their values.
+    const bool differs = found.page->differentElements > 0 || !oneType;
+    found.outcome = differs ? Outcome::Different : Outcome::Identical;
     return found;
 }
 

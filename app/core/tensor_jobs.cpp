@@ -3,7 +3,9 @@
 
 #include "app/core/snapshot_clock.h"
 #include "app/core/step_pair.h"
+#include "model/compare_rows.h"
 #include "model/pair_reading.h"
+#include "model/widened_source.h"
 
 #include <algorithm>
 
@@ -33,11 +35,11 @@ Result<TensorPairRef> pairRefOf(const SessionInputs &inputs, const PairAddress &
     FP_TRY(const OpenedPair opened, openStepOfBoth(inputs, address.step, stop));
     if (!lists(opened.a, address.a) || !lists(opened.b, address.b))
         return Error{ErrorCode::Changed, {}, {}, "the files list other tensors than before"};
-    TensorPairRef pair{opened.a, opened.b, *address.a, *address.b};
+    TensorPairRef pair = asOneType({opened.a, opened.b, *address.a, *address.b});
     if (!(pair.tensorA().dtype == pair.tensorB().dtype)
         || !(pair.tensorA().shape == pair.tensorB().shape))
         return Error{
-            ErrorCode::Usage, {}, {}, "elements need the same dtype and shape on both sides"};
+            ErrorCode::Usage, {}, {}, "elements need the same shape, and a dtype that holds both"};
     return pair;
 }
 
@@ -48,6 +50,7 @@ struct Measuring
     PairFacts facts;
     Deliver<PairFacts> deliver;
     std::optional<TensorPairRef> pair;
+    std::optional<MeasuredAs> as;
     Index next = 0;
     DiffStats stats;
 
@@ -65,9 +68,10 @@ Result<Batch> Measuring::begin(JobControl &control)
     facts.a = refOf(opened.a, facts.address.a);
     facts.b = refOf(opened.b, facts.address.b);
     hand(control);
-    const bool measurable = facts.a && facts.b && !facts.a->unreadable && !facts.b->unreadable
-        && facts.a->dtype == facts.b->dtype && facts.a->shape == facts.b->shape;
-    if ((facts.stats && facts.stats->magnitudes) || !measurable)
+    const bool readable = facts.a && facts.b && !facts.a->unreadable && !facts.b->unreadable
+        && facts.a->shape == facts.b->shape;
+    as = readable ? commonType(facts.a->dtype, facts.b->dtype) : std::nullopt;
+    if ((facts.stats && facts.stats->magnitudes) || !as)
         return Batch::Done;
     pair = TensorPairRef{opened.a, opened.b, *facts.address.a, *facts.address.b};
     return Batch::More;
@@ -75,13 +79,12 @@ Result<Batch> Measuring::begin(JobControl &control)
 
 Result<Batch> Measuring::measureNext(JobControl &control)
 {
-    const DType &dtype = facts.a->dtype;
     const Index elements = facts.a->elements;
-    const Index count = std::min(unitElements(dtype), elements - next);
+    const Index count = std::min(unitElements(as->dtype), elements - next);
     const PairOfTensors tensors{SourcedTensor{pair->sourceA.get(), pair->a},
                                 SourcedTensor{pair->sourceB.get(), pair->b}};
     FP_TRY(DiffStats unit,
-           measure(tensors, MeasuredAs{dtype}, next, count, {inputs.options.tolerance, true},
+           measure(tensors, *as, next, count, {inputs.options.tolerance, true},
                    inputs.engine->backend(), control.stop()));
     stats.append(unit);
     next += count;

@@ -2,12 +2,15 @@
 // Pages of elements against a walk over everything.
 #include "model/compute_backend.h"
 #include "model/element_reader.h"
+#include "model/widened_source.h"
 #include "tests/support/memory_source.h"
 
 #include <QTest>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <random>
 
@@ -102,6 +105,7 @@ private slots:
     void acrossPieces();
     void rows();
     void refusals();
+    void unlikeTypesAreReadAsTheWiderOne();
     void stops();
 };
 
@@ -279,6 +283,56 @@ void TestElementReader::refusals()
     a->breakTensor(MemorySource::pathOf("w"), 8);
     QVERIFY(readElements(good, {}, {}, {}).error().code == ErrorCode::Io);
     QCOMPARE(read(good, {ElementOrder::ByIndex, 0, 2}).rows.size(), std::size_t(2));
+}
+
+void TestElementReader::unlikeTypesAreReadAsTheWiderOne()
+{
+    // A bfloat16 is the upper half of the float32 of the same value.
+    std::mt19937 random(5);
+    std::vector<std::uint16_t> narrow;
+    std::vector<float> wide;
+    std::vector<Index> differing;
+    for (Index i = 0; i < 200'000; ++i) { // more than is widened at once
+        const auto code = std::uint16_t(0x3f80 + random() % 256);
+        float value = std::bit_cast<float>(std::uint32_t(code) << 16);
+        if (random() % 1000 == 0) {
+            value += 1.0F;
+            differing.push_back(i);
+        }
+        narrow.push_back(code);
+        wide.push_back(value);
+    }
+    const auto a = std::make_shared<MemorySource>(), b = std::make_shared<MemorySource>();
+    a->add(MemorySource::pathOf("w"), "bfloat16", {narrow.size()}, narrow);
+    b->add(MemorySource::pathOf("w"), "float32", {wide.size()}, wide);
+    a->finish();
+    b->finish();
+    for (const bool swapped : {false, true}) {
+        const TensorPairRef pair = swapped ? asOneType({b, a, 0, 0}) : asOneType({a, b, 0, 0});
+        QVERIFY(pair.tensorA().dtype == *dtypeByName("float32"));
+        QVERIFY(pair.tensorB().dtype == *dtypeByName("float32"));
+        const ElementPage page = read(pair, {ElementOrder::Differing, 0, 100'000});
+        QCOMPARE(indicesOf(page), differing);
+        for (const ElementRow &row : page.rows)
+            QCOMPARE(std::get<double>(row.difference.real), swapped ? -1.0 : 1.0);
+    }
+    // Any place of the stream, whatever its alignment.
+    const TensorPairRef pair = asOneType({a, b, 0, 0});
+    std::vector<std::byte> part(70'001);
+    QVERIFY(pair.sourceA->read(pair.a, 3, part).ok());
+    std::vector<float> expected;
+    for (const std::uint16_t code : narrow)
+        expected.push_back(std::bit_cast<float>(std::uint32_t(code) << 16));
+    QVERIFY(
+        std::memcmp(part.data(), reinterpret_cast<const char *>(expected.data()) + 3, part.size())
+        == 0);
+    // Types of which neither holds the other stay as they are, and are refused.
+    const auto c = std::make_shared<MemorySource>();
+    c->add(MemorySource::pathOf("w"), "float16", {narrow.size()}, narrow);
+    c->finish();
+    const TensorPairRef unlike = asOneType({a, c, 0, 0});
+    QVERIFY(unlike.tensorA().dtype != unlike.tensorB().dtype);
+    QVERIFY(!readElements(unlike, {}, {}, {}).ok());
 }
 
 void TestElementReader::stops()
