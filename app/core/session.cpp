@@ -15,6 +15,7 @@ SessionEnvironment SessionEnvironment::standard()
     environment.openRun = [](const std::string &path, std::stop_token stop) {
         return forkpoint::openRun(path, OpenOptions{}, std::move(stop));
     };
+    environment.reportIn = &forkpoint::reportIn;
     environment.makeBackend = [] {
         Result<std::unique_ptr<ComputeBackend>> best = forkpoint::makeBackend("auto");
         if (!best.ok())
@@ -112,6 +113,18 @@ void Session::searchNonFinite(std::uint64_t id)
     m_core->loop().post([core = m_core.get(), id] { core->searchNonFinite(id); });
 }
 
+void Session::listFolder(std::uint64_t id, std::string path)
+{
+    m_core->loop().post([core = m_core.get(), id, path = std::move(path)]() mutable {
+        core->listFolder(id, std::move(path));
+    });
+}
+
+void Session::stopListing()
+{
+    m_core->loop().post([core = m_core.get()] { core->stopListing(); });
+}
+
 void Session::checkFiles()
 {
     m_core->loop().post([core = m_core.get()] { core->checkFiles(); });
@@ -127,6 +140,14 @@ void Session::exportReport(std::string path)
     m_core->loop().post([core = m_core.get(), path = std::move(path)]() mutable {
         core->exportReport(std::move(path));
     });
+}
+
+void Session::saveFile(std::string path, std::string bytes)
+{
+    m_core->loop().post(
+        [core = m_core.get(), path = std::move(path), bytes = std::move(bytes)]() mutable {
+            core->saveFile(std::move(path), std::move(bytes));
+        });
 }
 
 void Session::cancel()

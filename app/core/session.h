@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/core/recorded_report.h"
 #include "model/compute_backend.h"
 #include "model/element_map.h"
 #include "model/element_reader.h"
+#include "model/folder_listing.h"
 #include "model/non_finite_search.h"
 #include "model/run.h"
 #include "model/run_comparison.h"
@@ -21,9 +23,10 @@ enum class SessionSide { A, B };
 
 struct SideSnapshot
 {
-    enum class Phase { Empty, Opening, Open, Failed };
+    enum class Phase { Empty, Opening, Open, Failed, Recorded };
     Phase phase = Phase::Empty;
     std::string path;
+    std::string format;             ///< when Recorded: all that a report says of a side
     std::shared_ptr<const Run> run; ///< when Open
     std::optional<Error> error;     ///< when Failed
 };
@@ -75,6 +78,9 @@ public:
     virtual void mapReady(std::uint64_t, std::shared_ptr<const ElementMap>) {}
     virtual void historyReady(std::uint64_t, std::shared_ptr<const TensorHistory>) {}
     virtual void nonFiniteReady(std::uint64_t, std::shared_ptr<const NonFiniteFindings>) {}
+    virtual void folderListed(std::uint64_t, std::shared_ptr<const FolderListing>) {}
+    /// A report was opened in place of two sides, which are Recorded until another is opened.
+    virtual void reportOpened(const std::string &, std::shared_ptr<const RecordedReport>) {}
     /// The end of a request that has no answer, or none that is complete.
     virtual void requestFailed(std::uint64_t id, const Error &error) = 0;
     /// What changed in the files of the shown step since they were read, or nothing.
@@ -89,6 +95,8 @@ struct SessionEnvironment
     using OpenRun = std::function<Result<std::shared_ptr<const Run>>(const std::string &path,
                                                                      std::stop_token stop)>;
     OpenRun openRun;
+    /// Asked first; may be empty.
+    std::function<Result<std::optional<RecordedReport>>(const std::string &path)> reportIn;
     std::function<std::shared_ptr<const ComputeBackend>()> makeBackend;
     std::size_t threads = 0; ///< as ThreadPool's
     /// How long a cancelled job may take to come back before its thread is given up.
@@ -110,7 +118,9 @@ public:
     Session(const Session &) = delete;
     Session &operator=(const Session &) = delete;
 
-    /// Opening a side closes what was there. When both are open, they are compared.
+    /// Opening a side closes what was there. When both are open, they are compared; while one is
+    /// alone, its tensors are listed as not compared. A file that holds a report takes the place of
+    /// both: its result is shown, and nothing can be read.
     void openSide(SessionSide side, std::string path);
     void openPair(std::string pathA, std::string pathB);
     void swapSides();
@@ -133,10 +143,13 @@ public:
     /// NaN and infinities in all tensors of the shown step.
     void searchNonFinite(std::uint64_t id);
 
+    void listFolder(std::uint64_t id, std::string path); ///< a newer request drops older ones
+    void stopListing();
     void checkFiles();                   ///< whether files changed since they were read
     void reload();                       ///< opens both sides anew; the selected step stays
     void exportReport(std::string path); ///< once the comparison has finished
-    void cancel();                       ///< every job
+    void saveFile(std::string path, std::string bytes);
+    void cancel(); ///< every job
 
     /// Cancels everything and ends the session's thread; nothing is heard afterwards. False when a
     /// read was still stuck after `timeout`: then only leaving the process ends its thread.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/session_core.h"
 
+#include <utility>
+
 namespace forkpoint {
 
 using std::chrono::milliseconds;
@@ -12,8 +14,9 @@ constexpr std::size_t RememberedSteps = 8;
 
 /// Tags of jobs. Every job but an opening rests on both sides.
 constexpr std::array<const char *, 2> OpenTags{"open a", "open b"};
-constexpr std::array<const char *, 10> PairTags{"runs", "step",    "facts", "elements", "next",
-                                                "map",  "history", "nan",   "files",    "export"};
+constexpr std::array<const char *, 11> PairTags{"runs",     "step",  "list",  "facts",
+                                                "elements", "next",  "map",   "history",
+                                                "nan",      "files", "export"};
 
 Error cancelled()
 {
@@ -40,11 +43,14 @@ void Session::Core::renewEngine()
 
 // --- jobs ---------------------------------------------------------------------------------------
 
-void Session::Core::add(Job job, JobWatch::Kind kind)
+void Session::Core::add(Job job, JobWatch::Kind kind, Then follows)
 {
     const auto id = std::make_shared<JobId>(0);
-    job.ended = [this, id, title = job.title, kind,
+    job.ended = [this, id, title = job.title, kind, follows, cancels = m_cancels,
                  then = std::move(job.ended)](JobEnd end, const Error *error) {
+        // It was over when the cancel came, but what it leads to was not.
+        if (follows == Then::Compare && end == JobEnd::Finished && cancels != m_cancels)
+            end = JobEnd::Cancelled;
         m_watch.ended(*id, title, kind, end, error);
         if (then)
             then(end, error);
@@ -77,6 +83,7 @@ void Session::Core::sample()
 
 void Session::Core::cancel()
 {
+    ++m_cancels;
     m_pendingExports.clear();
     m_queue.cancelAll();
 }
@@ -98,11 +105,6 @@ void Session::Core::findDevice()
 
 // --- the two sides ------------------------------------------------------------------------------
 
-bool Session::Core::bothOpen() const
-{
-    return m_sides[0].phase == Phase::Open && m_sides[1].phase == Phase::Open;
-}
-
 void Session::Core::setSide(std::size_t side, SideSnapshot snapshot)
 {
     m_sides[side] = std::move(snapshot);
@@ -113,27 +115,35 @@ void Session::Core::open(std::size_t side, std::string path)
 {
     m_queue.cancelTag(OpenTags[side]);
     dropComparison();
+    leaveReport();
     m_userStep.reset();
     const std::uint64_t opening = ++m_openings[side];
-    setSide(side, {Phase::Opening, path, nullptr, {}});
+    setSide(side, {Phase::Opening, path, {}, nullptr, {}});
 
     Job job;
     job.title = "Opening " + path;
     job.tag = OpenTags[side];
-    job.batch = openRunBatch(m_environment.openRun, path,
-                             [this, side, opening, path](std::shared_ptr<const Run> run) {
-                                 if (opening == m_openings[side])
-                                     setSide(side, {Phase::Open, path, std::move(run), {}});
-                             });
+    job.batch = openSideBatch(
+        m_environment, path,
+        [this, side, opening, path](std::shared_ptr<const Run> run) {
+            if (opening == m_openings[side])
+                setSide(side, {Phase::Open, path, {}, std::move(run), {}});
+        },
+        [this, side, opening, path](std::shared_ptr<RecordedReport> report) {
+            if (opening == m_openings[side])
+                takeReport(side, path, std::move(*report));
+        });
     job.ended = [this, side, opening, path](JobEnd end, const Error *error) {
         if (opening != m_openings[side])
             return;
         if (end != JobEnd::Finished)
-            setSide(side, {Phase::Failed, path, nullptr, error ? *error : cancelled()});
-        else if (bothOpen())
+            setSide(side, {Phase::Failed, path, {}, nullptr, error ? *error : cancelled()});
+        if (end == JobEnd::Finished && bothOpen())
             compareRuns();
+        else
+            listTheOnlySide();
     };
-    add(std::move(job), JobWatch::Kind::Major);
+    add(std::move(job), JobWatch::Kind::Major, Then::Compare);
 }
 
 void Session::Core::openPair(std::string pathA, std::string pathB)
@@ -146,6 +156,10 @@ void Session::Core::openPair(std::string pathA, std::string pathB)
 /// Reads both sides anew; the selected step stays.
 void Session::Core::reload()
 {
+    if (m_report) {
+        open(0, std::string(m_reportPath));
+        return;
+    }
     const std::optional<Step> step = m_userStep;
     for (const std::size_t side : {0u, 1u}) {
         if (m_sides[side].phase != Phase::Empty)
@@ -156,6 +170,8 @@ void Session::Core::reload()
 
 void Session::Core::swapSides()
 {
+    if (m_report)
+        return; // what it says is said of A and B
     for (std::size_t side : {0u, 1u})
         if (m_sides[side].phase == Phase::Opening)
             return; // its answer would come to the wrong side
@@ -165,11 +181,14 @@ void Session::Core::swapSides()
     setSide(1, m_sides[1]);
     if (bothOpen())
         compareRuns();
+    else
+        listTheOnlySide();
 }
 
 void Session::Core::closeAll()
 {
     cancel();
+    leaveReport();
     for (std::size_t side : {0u, 1u}) {
         ++m_openings[side];
         setSide(side, {});
@@ -181,6 +200,8 @@ void Session::Core::closeAll()
 void Session::Core::setOptions(CompareOptions options)
 {
     m_options = std::move(options);
+    if (m_report)
+        return;
     dropComparison();
     if (bothOpen())
         compareRuns();
@@ -194,12 +215,66 @@ void Session::Core::dropComparison()
     m_pendingExports.clear();
     m_remembered.clear();
     m_shownStep.reset();
+    const bool shown = m_comparison || m_shown;
     m_shown.reset();
-    if (!m_comparison)
+    if (std::exchange(m_comparison, nullptr))
+        m_listener.comparisonChanged(nullptr);
+    if (shown)
+        m_listener.stepChanged(std::nullopt, nullptr);
+}
+
+/// The tensors of the side that is alone; nothing to set them against.
+void Session::Core::listTheOnlySide()
+{
+    if (bothOpen() || isOpen(0) == isOpen(1))
         return;
-    m_comparison.reset();
-    m_listener.comparisonChanged(nullptr);
-    m_listener.stepChanged(std::nullopt, nullptr);
+    Job job;
+    job.title = "Listing " + m_sides[isOpen(0) ? 0 : 1].path;
+    job.tag = "list";
+    job.lane = Lane::Interactive;
+    job.batch = listSideBatch(
+        inputs(), m_userStep,
+        [this](std::optional<Step> step, std::shared_ptr<const CheckpointComparison> listing) {
+            showStep(step, std::move(listing));
+        });
+    add(std::move(job), JobWatch::Kind::Minor);
+}
+
+// --- a report -----------------------------------------------------------------------------------
+
+void Session::Core::takeReport(std::size_t side, const std::string &path, RecordedReport report)
+{
+    const std::size_t other = 1 - side; // its place is taken too
+    m_queue.cancelTag(OpenTags[other]);
+    ++m_openings[other];
+    m_reportPath = path;
+    m_report = std::make_shared<const RecordedReport>(std::move(report));
+    const RunComparison &comparison = m_report->comparison;
+    m_listener.reportOpened(path, m_report);
+    setSide(0, {Phase::Recorded, comparison.pathA, comparison.formatA, nullptr, {}});
+    setSide(1, {Phase::Recorded, comparison.pathB, comparison.formatB, nullptr, {}});
+    takeComparison(std::shared_ptr<const RunComparison>(m_report, &comparison));
+}
+
+/// The caller has dropped its comparison.
+void Session::Core::leaveReport()
+{
+    if (!std::exchange(m_report, nullptr))
+        return;
+    setSide(0, {});
+    setSide(1, {});
+}
+
+/// A report has the rows of one step.
+void Session::Core::showRecorded(std::optional<Step> step)
+{
+    const std::optional<Step> recorded = m_comparison->shownStep;
+    if (!step || step == recorded)
+        showStep(recorded, {m_comparison, &m_comparison->shown});
+    else
+        showStep(step,
+                 notComparable("the report has the rows of step "
+                               + (recorded ? std::to_string(*recorded) : "none") + " only"));
 }
 
 // --- comparing ----------------------------------------------------------------------------------
@@ -239,8 +314,14 @@ void Session::Core::takeComparison(std::shared_ptr<const RunComparison> comparis
 void Session::Core::selectStep(std::optional<Step> step)
 {
     m_userStep = step;
-    if (!bothOpen())
+    if (m_report) {
+        showRecorded(step);
         return;
+    }
+    if (!bothOpen()) {
+        listTheOnlySide();
+        return;
+    }
     if (!step) {
         if (m_comparison)
             takeComparison(m_comparison);

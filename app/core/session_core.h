@@ -34,16 +34,24 @@ public:
     void requestHistory(std::uint64_t id, std::string nameA, std::string nameB);
     void searchNonFinite(std::uint64_t id);
     void exportReport(std::string path);
+    void saveFile(std::string path, std::string bytes);
     void reload();
     void checkFiles();
+    void listFolder(std::uint64_t id, std::string path);
+    void stopListing();
     void cancel();
 
 private:
     using Phase = SideSnapshot::Phase;
 
-    bool bothOpen() const;
+    bool isOpen(std::size_t side) const { return m_sides[side].phase == Phase::Open; }
+    bool bothOpen() const { return isOpen(0) && isOpen(1); }
     void setSide(std::size_t side, SideSnapshot snapshot);
     void dropComparison();
+    void takeReport(std::size_t side, const std::string &path, RecordedReport report);
+    void leaveReport();
+    void showRecorded(std::optional<Step> step);
+    void listTheOnlySide();
     void compareRuns();
     void compareStep();
     void takeComparison(std::shared_ptr<const RunComparison> comparison);
@@ -52,9 +60,11 @@ private:
     void remember(std::optional<Step> step, std::shared_ptr<const CheckpointComparison> comparison);
     void exportPending(JobEnd end);
     SessionInputs inputs() const { return {m_engine, m_sides[0].run, m_sides[1].run, m_options}; }
+    ReportOptions reportOptions() const;
     void renewEngine();
 
-    void add(Job job, JobWatch::Kind kind);
+    enum class Then { Nothing, Compare }; ///< what may follow from a job's end
+    void add(Job job, JobWatch::Kind kind, Then then = Then::Nothing);
     bool mayAsk(std::uint64_t id);
     void ask(std::uint64_t id, const char *title, const char *tag, JobBatch batch,
              std::function<void()> finished);
@@ -68,11 +78,14 @@ private:
     std::array<std::uint64_t, 2> m_openings{}; ///< tells the latest opening of a side
     CompareOptions m_options;
     std::shared_ptr<const RunComparison> m_comparison;
+    std::shared_ptr<const RecordedReport> m_report; ///< m_comparison is of it
+    std::string m_reportPath;
     std::optional<Step> m_userStep;
     std::optional<Step> m_shownStep;
     std::shared_ptr<const CheckpointComparison> m_shown; ///< at that step
     std::map<std::optional<Step>, std::shared_ptr<const CheckpointComparison>> m_remembered;
     std::vector<std::string> m_pendingExports;
+    std::uint64_t m_cancels = 0; ///< how often the user stopped everything
 
     JobWatch m_watch;
     bool m_sampling = false;

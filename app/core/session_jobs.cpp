@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/session_jobs.h"
 
-#include "app/core/compare_command.h"
+#include "app/core/output_file.h"
 #include "app/core/report_file.h"
 #include "app/core/snapshot_clock.h"
 #include "app/core/step_pair.h"
 #include "model/checkpoint_comparer.h"
+#include "model/compare_rows.h"
+#include "model/comparison_verdict.h"
 #include "model/run_comparer.h"
+#include "model/value_comparison.h"
 
 #include <algorithm>
+#include <array>
 
 namespace forkpoint {
 
@@ -43,19 +47,46 @@ struct Comparing
     }
 };
 
-/// Why the two steps cannot be compared, as a result of its own.
-std::shared_ptr<const CheckpointComparison> notComparable(std::string reason)
+Verdict refusal(std::string reason)
 {
-    CheckpointComparison comparison;
     VerdictFacts facts;
     facts.refused = true;
     facts.refusedReason = std::move(reason);
-    comparison.verdict = decide(facts);
-    comparison.finished = true;
-    return std::make_shared<const CheckpointComparison>(std::move(comparison));
+    return decide(facts);
+}
+
+/// A catalogue against nothing.
+CheckpointComparison listingOf(const Catalog &catalog, bool isA, const CompareOptions &options)
+{
+    const Catalog none;
+    const Catalog &a = isA ? catalog : none, &b = isA ? none : catalog;
+    const std::string reason = isA ? "B is not open" : "A is not open";
+    const Pairing pairing = pairCatalogs(a, b, options.pairing);
+    CheckpointComparison listing;
+    listing.tensors = prepareRows(pairing, a, b).rows;
+    listing.values = compareValues(a, b, pairing.values, options.strictValues, options.tolerance);
+    for (TensorRow &row : listing.tensors) {
+        row.status = ItemStatus::NotCompared;
+        row.reason = reason;
+    }
+    for (ValueRow &row : listing.values)
+        row.status = ItemStatus::NotCompared;
+    summarise(listing, {});
+    listing.verdict = refusal(reason);
+    listing.diagnostics = catalog.diagnostics;
+    listing.finished = true;
+    return listing;
 }
 
 } // namespace
+
+std::shared_ptr<const CheckpointComparison> notComparable(std::string reason)
+{
+    CheckpointComparison comparison;
+    comparison.verdict = refusal(std::move(reason));
+    comparison.finished = true;
+    return std::make_shared<const CheckpointComparison>(std::move(comparison));
+}
 
 const ComputeBackend &Engine::backend()
 {
@@ -66,16 +97,49 @@ const ComputeBackend &Engine::backend()
     return *m_backend;
 }
 
-JobBatch openRunBatch(SessionEnvironment::OpenRun openRun, std::string path,
-                      Deliver<std::shared_ptr<const Run>> deliver)
+JobBatch openSideBatch(const SessionEnvironment &environment, std::string path,
+                       Deliver<std::shared_ptr<const Run>> deliver,
+                       Deliver<std::shared_ptr<RecordedReport>> deliverReport)
 {
-    return [openRun = std::move(openRun), path = std::move(path),
-            deliver = std::move(deliver)](JobControl &control) -> Result<Batch> {
+    return [openRun = environment.openRun, reportIn = environment.reportIn, path = std::move(path),
+            deliver = std::move(deliver),
+            deliverReport = std::move(deliverReport)](JobControl &control) -> Result<Batch> {
         control.report({"opening", path, 0, 0, 0, 0});
+        if (reportIn) {
+            FP_TRY(std::optional<RecordedReport> report, reportIn(path));
+            if (report) {
+                control.post([deliverReport,
+                              recorded = std::make_shared<RecordedReport>(std::move(*report))] {
+                    deliverReport(recorded);
+                });
+                return Batch::Done;
+            }
+        }
         FP_TRY(std::shared_ptr<const Run> run, openRun(path, control.stop()));
         control.post([deliver, cached = std::make_shared<const StepCache>(std::move(run))] {
             deliver(cached);
         });
+        return Batch::Done;
+    };
+}
+
+JobBatch listSideBatch(
+    SessionInputs inputs, std::optional<Step> step,
+    std::function<void(std::optional<Step>, std::shared_ptr<const CheckpointComparison>)> deliver)
+{
+    return [=, inputs = std::move(inputs),
+            deliver = std::move(deliver)](JobControl &control) -> Result<Batch> {
+        const Run &run = inputs.a ? *inputs.a : *inputs.b;
+        const std::optional<std::size_t> position = positionOf(run, step);
+        if (!position) {
+            control.post([=] { deliver(step, notComparable("it has no such step")); });
+            return Batch::Done;
+        }
+        FP_TRY(const auto source, run.open(*position, control.stop()));
+        auto listing = std::make_shared<const CheckpointComparison>(
+            listingOf(source->catalog(), inputs.a != nullptr, inputs.options));
+        control.post(
+            [deliver, listing, shown = run.steps()[*position].step] { deliver(shown, listing); });
         return Batch::Done;
     };
 }
@@ -139,17 +203,14 @@ JobBatch unchangedBatch(SessionInputs inputs, std::optional<Step> step,
     };
 }
 
-JobBatch exportBatch(std::shared_ptr<const RunComparison> comparison, CompareOptions options,
+JobBatch exportBatch(std::shared_ptr<const RunComparison> comparison, ReportOptions options,
                      std::string path)
 {
     return [=, comparison = std::move(comparison), options = std::move(options),
             path = std::move(path)](JobControl &control) -> Result<Batch> {
         control.report({"writing", path, 0, 0, 0, 0});
-        ReportOptions report;
-        report.histograms = options.full;
-        report.request =
-            reportRequest({comparison->pathA, comparison->pathB, options, {}, {}}, *comparison);
-        if (const auto written = writeReport(path, *comparison, report); !written)
+        FP_CHECK(checkOutput(path, std::array{comparison->pathA, comparison->pathB}));
+        if (const auto written = writeReport(path, *comparison, options); !written)
             return written.error();
         return Batch::Done;
     };

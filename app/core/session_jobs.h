@@ -40,7 +40,7 @@ private:
 struct SessionInputs
 {
     std::shared_ptr<Engine> engine;
-    std::shared_ptr<const Run> a, b;
+    std::shared_ptr<const Run> a, b; ///< null where a side is not open
     CompareOptions options;
 };
 
@@ -51,8 +51,17 @@ using JobBatch = std::function<Result<Batch>(JobControl &)>;
 template <class T>
 using Deliver = std::function<void(T)>;
 
-JobBatch openRunBatch(SessionEnvironment::OpenRun openRun, std::string path,
-                      Deliver<std::shared_ptr<const Run>> deliver);
+/// Delivers a run, or the report that the file holds.
+JobBatch openSideBatch(const SessionEnvironment &environment, std::string path,
+                       Deliver<std::shared_ptr<const Run>> deliver,
+                       Deliver<std::shared_ptr<RecordedReport>> deliverReport);
+/// The tensors and values of the one side that is there, none of them compared: of a step, or of the
+/// newest complete one.
+JobBatch listSideBatch(
+    SessionInputs inputs, std::optional<Step> step,
+    std::function<void(std::optional<Step>, std::shared_ptr<const CheckpointComparison>)> deliver);
+/// A result of its own that says why two steps cannot be compared.
+std::shared_ptr<const CheckpointComparison> notComparable(std::string reason);
 JobBatch compareRunsBatch(SessionInputs inputs,
                           Deliver<std::shared_ptr<const RunComparison>> deliver);
 JobBatch compareStepBatch(SessionInputs inputs, std::optional<Step> step,
@@ -60,8 +69,8 @@ JobBatch compareStepBatch(SessionInputs inputs, std::optional<Step> step,
 /// Whether files of the step changed since they were opened: the first change, or nothing.
 JobBatch unchangedBatch(SessionInputs inputs, std::optional<Step> step,
                         Deliver<std::optional<Error>> deliver);
-/// The bytes that `forkpoint-cli compare --report` writes for the same paths and options.
-JobBatch exportBatch(std::shared_ptr<const RunComparison> comparison, CompareOptions options,
+/// The bytes that `forkpoint-cli compare --report` writes for the same comparison and options.
+JobBatch exportBatch(std::shared_ptr<const RunComparison> comparison, ReportOptions options,
                      std::string path);
 
 } // namespace forkpoint

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is asked of a session about one pair of tensors, one step, or the files.
+#include "app/core/compare_command.h"
+#include "app/core/folder_listing.h"
+#include "app/core/output_file.h"
 #include "app/core/session_core.h"
 #include "app/core/tensor_jobs.h"
 
@@ -9,7 +12,7 @@ namespace forkpoint {
 
 void Session::Core::requestFacts(PairAddress pair, std::shared_ptr<const DiffStats> known)
 {
-    if (!bothOpen())
+    if (!isOpen(0) && !isOpen(1))
         return;
     Job job;
     job.title = "Measuring a tensor";
@@ -23,8 +26,10 @@ void Session::Core::requestFacts(PairAddress pair, std::shared_ptr<const DiffSta
 /// False where there is nothing to ask; the failure is heard.
 bool Session::Core::mayAsk(std::uint64_t id)
 {
+    const char *why = m_report ? "a report keeps no elements: open the two paths that it names"
+                               : "needs both sides open";
     if (!bothOpen())
-        m_listener.requestFailed(id, Error{ErrorCode::Usage, {}, {}, "needs both sides open"});
+        m_listener.requestFailed(id, Error{ErrorCode::Usage, {}, {}, why});
     return bothOpen();
 }
 
@@ -113,6 +118,29 @@ void Session::Core::searchNonFinite(std::uint64_t id)
         [] {});
 }
 
+/// One that is stuck is given up.
+void Session::Core::stopListing()
+{
+    m_queue.cancelTag("folder");
+}
+
+void Session::Core::listFolder(std::uint64_t id, std::string path)
+{
+    stopListing();
+    const auto answer = std::make_shared<std::shared_ptr<const FolderListing>>();
+    ask(
+        id, "Listing a folder", "folder",
+        [answer, path = std::move(path)](JobControl &control) -> Result<Batch> {
+            FP_TRY(FolderListing listing, forkpoint::listFolder(path, control.stop()));
+            control.post(
+                [answer, listed = std::make_shared<const FolderListing>(std::move(listing))] {
+                    *answer = listed;
+                });
+            return Batch::Done;
+        },
+        [this, id, answer] { m_listener.folderListed(id, *answer); });
+}
+
 /// Whether any file of the shown step changed since it was read.
 void Session::Core::checkFiles()
 {
@@ -142,7 +170,34 @@ void Session::Core::exportReport(std::string path)
     }
     Job job;
     job.title = "Exporting " + path;
-    job.batch = exportBatch(m_comparison, m_options, std::move(path));
+    job.batch = exportBatch(m_comparison, reportOptions(), std::move(path));
+    add(std::move(job), JobWatch::Kind::Major);
+}
+
+/// As `forkpoint-cli compare` has them for the same paths and options.
+ReportOptions Session::Core::reportOptions() const
+{
+    if (m_report)
+        return m_report->options;
+    ReportOptions options;
+    options.histograms = m_options.full;
+    options.request =
+        reportRequest({m_sides[0].path, m_sides[1].path, m_options, {}, {}}, *m_comparison);
+    return options;
+}
+
+void Session::Core::saveFile(std::string path, std::string bytes)
+{
+    Job job;
+    job.title = "Saving " + path;
+    job.batch = [path = std::move(path), bytes = std::move(bytes),
+                 inputs = std::array{m_sides[0].path, m_sides[1].path}](
+                    JobControl &control) -> Result<Batch> {
+        control.report({"writing", path, 0, 0, 0, 0});
+        FP_CHECK(checkOutput(path, inputs));
+        FP_CHECK(writeTextFile(path, bytes));
+        return Batch::Done;
+    };
     add(std::move(job), JobWatch::Kind::Major);
 }
 

@@ -19,9 +19,14 @@ Result<std::shared_ptr<const TensorSource>> openStep(const Run &run, std::option
 Result<OpenedPair> openStepOfBoth(const SessionInputs &inputs, std::optional<Step> step,
                                   const std::stop_token &stop)
 {
-    FP_TRY(auto a, openStep(*inputs.a, step, stop));
-    FP_TRY(auto b, openStep(*inputs.b, step, stop));
-    return OpenedPair{std::move(a), std::move(b)};
+    OpenedPair opened;
+    if (inputs.a) {
+        FP_TRY(opened.a, openStep(*inputs.a, step, stop));
+    }
+    if (inputs.b) {
+        FP_TRY(opened.b, openStep(*inputs.b, step, stop));
+    }
+    return opened;
 }
 
 } // namespace forkpoint

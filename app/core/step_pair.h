@@ -5,7 +5,7 @@
 
 namespace forkpoint {
 
-/// One step of both sides; null where a side lacks it.
+/// One step of both sides; null where a side lacks it or is not open.
 struct OpenedPair
 {
     std::shared_ptr<const TensorSource> a, b;

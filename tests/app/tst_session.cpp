@@ -177,8 +177,12 @@ public:
         }));
     }
 
+    Gate whenOpen; ///< holds the session's thread up as soon as a side is open
+
     void sideChanged(SessionSide side, const SideSnapshot &snapshot) override
     {
+        if (snapshot.phase == SideSnapshot::Phase::Open)
+            whenOpen.pass();
         set([&](Heard &h) { h.sides[std::size_t(side)] = snapshot; });
     }
     void comparisonChanged(std::shared_ptr<const RunComparison> comparison) override
@@ -339,6 +343,7 @@ private Q_SLOTS:
     void exportsWhatTheReportSays();
     void exportsTheBytesOfTheCommandLine();
     void exportNeedsAComparison();
+    void cancelsBetweenTwoJobs();
     void cancelsAStuckOpening();
     void cancelsAStuckRead();
     void reopensBesideAStuckRead();
@@ -588,6 +593,29 @@ void TestSession::exportNeedsAComparison()
     f.session.exportReport("/nowhere/report.json");
     QTRY_COMPARE(f.ear.ends(), std::size_t(1));
     QCOMPARE(f.ear.heard().jobs.back().phase, JobSnapshot::Phase::Failed);
+}
+
+void TestSession::cancelsBetweenTwoJobs()
+{
+    Fixture f;
+    f.openGate->close();
+    f.ear.whenOpen.close();
+    f.session.openPair("A", "slow");
+    QVERIFY(f.ear.whenOpen.waitUntilReached()); // A is open and the session's thread is busy
+    QVERIFY(f.openGate->waitUntilReached());
+    f.session.cancel();
+    f.openGate->open(); // so B's opening ends well before the cancel is looked at
+    QVERIFY(f.openGate->waitUntilLeft());
+    QTest::qWait(50);
+    f.ear.whenOpen.open();
+    QTRY_COMPARE(f.ear.heard().sides[1].phase, SideSnapshot::Phase::Failed);
+    QTest::qWait(50);
+    const Ear::Heard h = f.ear.heard();
+    QVERIFY(!h.comparison);
+    QCOMPARE(h.sides[1].error->text, std::string("was cancelled"));
+    QCOMPARE(h.jobs.back().phase, JobSnapshot::Phase::Cancelled);
+    f.session.openPair("A", "slow");
+    QTRY_VERIFY(f.ear.finished());
 }
 
 void TestSession::cancelsAStuckOpening()
