@@ -4,6 +4,7 @@
 #include "model/format.h"
 #include "model/key_path.h"
 
+#include <QCoreApplication>
 #include <QStringList>
 
 #include <algorithm>
@@ -143,6 +144,11 @@ QString shapeText(const Shape &shape)
     return parts.join(u'×');
 }
 
+QString layoutText(bool isKnown, const QString &text)
+{
+    return isKnown ? text : QCoreApplication::translate("DisplayText", "unknown");
+}
+
 QString elementText(const DType &dtype, const ElementValue &value,
                     const std::vector<std::byte> &bits)
 {
@@ -192,6 +198,16 @@ QString percentText(std::uint64_t part, std::uint64_t whole)
 QString bytesText(std::uint64_t bytes)
 {
     return qs(byteSize(bytes));
+}
+
+QString ulpRangeText(const std::optional<UlpRange> &range)
+{
+    if (!range)
+        return QStringLiteral("–");
+    if (range->least == range->most)
+        return groupedText(range->least);
+    return QCoreApplication::translate("DisplayText", "between %1 and %2")
+        .arg(groupedText(range->least), groupedText(range->most));
 }
 
 QString countedText(std::uint64_t count, const char *singular, const char *plural)

@@ -4,6 +4,7 @@
 #include "model/dtype.h"
 #include "model/element.h"
 #include "model/shape.h"
+#include "model/ulp_quantile.h"
 
 #include <QFontMetrics>
 #include <QString>
@@ -27,6 +28,8 @@ QString plainToolTip(const QString &text);
 
 /// "96×24", "scalar" for rank 0.
 QString shapeText(const Shape &shape);
+/// A shape or dtype, or "unknown" where a catalogue only lists a placeholder for it.
+QString layoutText(bool isKnown, const QString &text);
 /// One element with the digits that tell every value of the type apart: 9 for float32, 17 for
 /// float64, 5 for float16, 4 for bfloat16; integers exactly; opaque types as hexadecimal bits.
 QString elementText(const DType &dtype, const ElementValue &value,
@@ -38,6 +41,8 @@ QString magnitudeText(double magnitude);
 QString groupedText(std::uint64_t value);
 QString percentText(std::uint64_t part, std::uint64_t whole);
 QString bytesText(std::uint64_t bytes);
+/// "between 512 and 1,023", "0"; "–" where nothing is known.
+QString ulpRangeText(const std::optional<UlpRange> &range);
 /// "1 tensor", "3 tensors"
 QString countedText(std::uint64_t count, const char *singular, const char *plural);
 

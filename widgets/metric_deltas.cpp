@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 namespace forkpoint {
 
@@ -54,9 +55,28 @@ MetricDeltas::MetricDeltas(const MetricSeries &a, const MetricSeries &b)
         m_points.push_back({point.step, delta, differ});
         if (differ && !m_firstDifference)
             m_firstDifference = point.step;
-        if (std::isfinite(delta))
-            m_largest = std::max(m_largest, std::abs(delta));
     }
+    sumUp();
+}
+
+MetricDeltas::MetricDeltas(const MetricComparison &metric)
+    : m_firstDifference(metric.firstBitDifference)
+{
+    constexpr double Unknown = std::numeric_limits<double>::quiet_NaN();
+    for (const MetricDifference &entry : metric.differences) {
+        const bool differ = entry.different > 0;
+        m_points.push_back({entry.first, entry.least.value_or(Unknown), differ});
+        if (entry.last != entry.first)
+            m_points.push_back({entry.last, entry.largest.value_or(Unknown), differ});
+    }
+    sumUp();
+}
+
+void MetricDeltas::sumUp()
+{
+    for (const MetricDelta &point : m_points)
+        if (std::isfinite(point.delta))
+            m_largest = std::max(m_largest, std::abs(point.delta));
     std::vector<Extremes> level;
     for (std::size_t i = 0; i < m_points.size(); ++i) {
         if (i % Factor == 0)

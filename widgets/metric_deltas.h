@@ -26,6 +26,8 @@ class MetricDeltas
 public:
     MetricDeltas() = default;
     MetricDeltas(const MetricSeries &a, const MetricSeries &b);
+    /// What a comparison keeps of it: neighbours that share an entry stand at its ends.
+    explicit MetricDeltas(const MetricComparison &metric);
 
     bool isEmpty() const { return m_points.empty(); }
     const std::vector<MetricDelta> &points() const { return m_points; }
@@ -48,6 +50,8 @@ public:
 
 private:
     static constexpr std::size_t Factor = 16; ///< points, or nodes, that one node above sums up
+
+    void sumUp();
 
     std::vector<MetricDelta> m_points;
     std::vector<std::vector<Extremes>> m_levels;

@@ -3,12 +3,15 @@
 
 #include "model/element_map.h"
 #include "model/element_reader.h"
+#include "model/folder_listing.h"
 #include "model/non_finite_search.h"
 #include "model/progress.h"
+#include "model/report_json.h"
 #include "model/run_comparison.h"
 #include "model/tensor_history.h"
 #include "widgets/pair_notes.h"
 
+#include <QByteArray>
 #include <QObject>
 #include <QString>
 #include <QStringList>
@@ -23,10 +26,11 @@ enum class Side { A, B };
 /// What a chip shows of one side.
 struct SideState
 {
-    enum class Phase { Empty, Opening, Open, Failed };
+    /// Recorded: known from a report alone, nothing can be read.
+    enum class Phase { Empty, Opening, Open, Failed, Recorded };
     Phase phase = Phase::Empty;
     QString path;
-    QString format;             ///< what was recognised, when Open
+    QString format;             ///< what was recognised, when Open or Recorded
     std::vector<RunStep> steps; ///< when Open
     std::vector<MetricSeries> metrics;
     Diagnostics diagnostics;
@@ -43,6 +47,9 @@ struct JobState
     double bytesPerSecond = 0.0;
     QString error;
 };
+
+/// Whose folder a dialog begins in.
+enum class FolderUse { Open, Save };
 
 /// One bundled pair for the welcome page.
 struct SamplePair
@@ -82,6 +89,10 @@ public:
     virtual void checkFiles() = 0; ///< answered by changedFilesChanged(), if so
     /// What changed in the files since they were read; empty: nothing known to have.
     virtual QString changedFiles() const = 0;
+    /// The file of the report that is shown, or nothing. A report is a result to look at: it cannot
+    /// be compared anew, and nothing can be read.
+    virtual QString reportFile() const { return {}; }
+    bool isReport() const { return !reportFile().isEmpty(); }
     PairNotes &notes() { return m_notes; }
     const PairNotes &notes() const { return m_notes; }
 
@@ -116,7 +127,8 @@ public:
     // --- jobs, device, export
     virtual JobState job() const = 0;
     virtual void cancelJob() = 0;
-    virtual QString device() const = 0; ///< "CPU, scalar, 2 threads"
+    virtual QString device() const = 0;  ///< "CPU, scalar, 2 threads"
+    virtual QString formats() const = 0; ///< what this build opens: "safetensors, torch, npy"
     virtual QList<SamplePair> samples() const = 0;
     virtual QStringList recentPairs() const = 0; ///< "A\nB" each, newest first
     /// The forkpoint-cli command that reproduces the comparison that is shown.
@@ -127,6 +139,16 @@ public:
     virtual QString elementsCommand(const std::string &tensor, ElementOrder order) const = 0;
     /// Writes the report; ends with a jobChanged.
     virtual void exportReport(const QString &path) = 0;
+    /// What exportReport() writes beside the comparison itself.
+    virtual ReportOptions reportOptions() const = 0;
+    /// Writes a picture or a table; ends with a jobChanged.
+    virtual void saveFile(const QString &path, const QByteArray &bytes) = 0;
+
+    // --- folders, for dialogs
+    virtual void listFolder(std::uint64_t id, const QString &path) = 0;
+    virtual void stopListing() = 0;
+    virtual QString lastFolder(FolderUse use) const = 0; ///< absolute; never looked at by this
+    virtual void setLastFolder(FolderUse use, const QString &path) = 0;
 
 Q_SIGNALS:
     void sideChanged(forkpoint::Side side);
@@ -141,6 +163,7 @@ Q_SIGNALS:
     void mapReady(quint64 id, std::shared_ptr<const forkpoint::ElementMap> map);
     void historyReady(quint64 id, std::shared_ptr<const forkpoint::TensorHistory> history);
     void nonFiniteReady(quint64 id, std::shared_ptr<const forkpoint::NonFiniteFindings> findings);
+    void folderListed(quint64 id, std::shared_ptr<const forkpoint::FolderListing> listing);
     void requestFailed(quint64 id, const QString &error); ///< any of the requests with an id
     void changedFilesChanged();
     void jobChanged();

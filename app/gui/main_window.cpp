@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/main_window.h"
 
-#include "app/gui/path_dialog.h"
+#include "app/gui/help_dialogs.h"
+#include "app/gui/report_printer.h"
 #include "app/gui/system_theme.h"
 #include "widgets/display_text.h"
 #include "widgets/views/element_view.h"
 #include "widgets/views/job_status.h"
 #include "widgets/views/non_finite_dock.h"
 #include "widgets/views/path_button.h"
+#include "widgets/views/path_dialog.h"
 #include "widgets/views/remark_dock.h"
+#include "widgets/views/saving.h"
 #include "widgets/views/side_chips.h"
 #include "widgets/views/step_strip.h"
 #include "widgets/views/tensor_detail.h"
@@ -20,8 +23,10 @@
 #include <QClipboard>
 #include <QCloseEvent>
 #include <QDragEnterEvent>
-#include <QFileDialog>
 #include <QMimeData>
+#include <QPrintDialog>
+#include <QPrinter>
+#include <QScrollArea>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QStatusBar>
@@ -31,6 +36,21 @@
 
 namespace forkpoint {
 
+namespace {
+
+/// A page that scrolls where a small screen or a large font leaves no room for it.
+QScrollArea *scrolled(QWidget *page)
+{
+    auto *area = new QScrollArea;
+    area->setWidget(page);
+    area->setWidgetResizable(true);
+    area->setFrameShape(QFrame::NoFrame);
+    area->setFocusPolicy(Qt::NoFocus);
+    return area;
+}
+
+} // namespace
+
 MainWindow::MainWindow(ViewContext &context, Settings &settings, Memory memory, QWidget *parent)
     : QMainWindow(parent),
       m_context(context),
@@ -39,7 +59,8 @@ MainWindow::MainWindow(ViewContext &context, Settings &settings, Memory memory, 
       m_systemTheme(new SystemTheme(this)),
       m_pages(new QStackedWidget),
       m_welcome(new Welcome(&context)),
-      m_investigation(buildInvestigation())
+      m_investigation(buildInvestigation()),
+      m_printer(new ReportPrinter(this))
 {
     setWindowTitle(QStringLiteral("Forkpoint"));
     setAcceptDrops(true);
@@ -47,8 +68,8 @@ MainWindow::MainWindow(ViewContext &context, Settings &settings, Memory memory, 
     applyTheme(settings.theme());
     connect(m_systemTheme, &SystemTheme::changed, this, [this] { applyTheme(m_theme); });
     applyFont(settings.fontPoints());
-    m_pages->addWidget(m_welcome);
-    m_pages->addWidget(m_investigation);
+    for (QWidget *page : {static_cast<QWidget *>(m_welcome), m_investigation})
+        m_pages->addWidget(scrolled(page));
     setCentralWidget(m_pages);
     buildToolBar();
     buildDocks();
@@ -80,6 +101,8 @@ QWidget *MainWindow::buildInvestigation()
     m_splitter->setStretchFactor(1, 700);
     m_splitter->setSizes({560, 700}); // a proportion: the layout scales it
     m_splitter->setChildrenCollapsible(false);
+    m_splitter->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Ignored);
+    keepRoom();
 
     auto *page = new QWidget;
     auto *layout = new QVBoxLayout(page);
@@ -90,6 +113,13 @@ QWidget *MainWindow::buildInvestigation()
     layout->addWidget(m_strip);
     layout->addWidget(m_splitter, 1);
     return page;
+}
+
+/// For tables and plots, before the page scrolls.
+void MainWindow::keepRoom()
+{
+    constexpr int FewestLines = 20;
+    m_splitter->setMinimumHeight(FewestLines * fontMetrics().height());
 }
 
 void MainWindow::buildToolBar()
@@ -140,14 +170,14 @@ void MainWindow::showPage()
     const auto used = [this](Side side) {
         return m_context.side(side).phase != SideState::Phase::Empty;
     };
-    const bool both = used(Side::A) && used(Side::B);
-    QWidget *page = both ? m_investigation : static_cast<QWidget *>(m_welcome);
-    if (m_pages->currentWidget() == page)
+    // One side alone shows what it holds.
+    const bool some = (used(Side::A) && used(Side::B)) || m_context.stepComparison();
+    if (m_pages->currentIndex() == int(some))
         return;
-    if (!both)
+    if (!some)
         m_welcome->refresh();
-    m_pages->setCurrentWidget(page);
-    if (both)
+    m_pages->setCurrentIndex(int(some));
+    if (some)
         m_list->showPage(TensorList::Page::Tensors); // which is where the keyboard goes first
 }
 
@@ -164,6 +194,9 @@ void MainWindow::connectViews()
     connect(m_nonFinite, &NonFiniteDock::itemRequested, m_list, &TensorList::showItem);
     connect(m_banner, &VerdictBanner::itemRequested, m_list, &TensorList::showItem);
     connect(m_banner, &VerdictBanner::classRequested, m_list, &TensorList::showClass);
+    connect(m_banner, &VerdictBanner::openRequested, this, &MainWindow::chooseSide);
+    connect(m_printer, &ReportPrinter::printed, this,
+            [this] { m_status->showMessage(tr("The report was handed to the printer")); });
     connect(m_banner, &VerdictBanner::findingsRequested, this, [this] { raise(m_findings); });
     connect(m_banner, &VerdictBanner::problemsRequested, this, [this] { raise(m_problems); });
     connect(m_status, &JobStatus::findingsRequested, this, [this] { raise(m_findings); });
@@ -182,6 +215,7 @@ void MainWindow::connectViews()
         refreshActions();
     });
     connect(&m_context, &ViewContext::comparisonChanged, this, &MainWindow::refreshActions);
+    connect(&m_context, &ViewContext::stepComparisonChanged, this, &MainWindow::showPage);
     connect(&m_context, &ViewContext::jobChanged, this, &MainWindow::refreshJob);
 }
 
@@ -244,6 +278,9 @@ bool MainWindow::showPart(const QString &word)
         {QStringLiteral("findings"), [&] { raise(m_findings); }},
         {QStringLiteral("problems"), [&] { raise(m_problems); }},
         {QStringLiteral("nonfinite"), [&] { m_searchNonFinite->trigger(); }},
+        {QStringLiteral("open"), [&] { chooseSide(Side::A); }},
+        {QStringLiteral("export"), [&] { chooseReport(); }},
+        {QStringLiteral("shortcuts"), [&] { showShortcuts(this); }},
     };
     for (const auto &[name, show] : parts) {
         if (name != word)
@@ -261,10 +298,14 @@ void MainWindow::refreshActions()
     const bool some = a.phase != SideState::Phase::Empty || b.phase != SideState::Phase::Empty;
     const bool compared = m_context.comparison() != nullptr;
     m_close->setEnabled(some);
-    m_swap->setEnabled(some);
+    m_swap->setEnabled(some && !m_context.isReport());
     m_export->setEnabled(compared);
+    m_print->setEnabled(compared && m_context.comparison()->finished);
     m_copyCommand->setEnabled(compared);
-    m_searchNonFinite->setEnabled(compared && m_context.comparison()->finished);
+    m_searchNonFinite->setEnabled(compared && m_context.comparison()->finished
+                                  && !m_context.isReport());
+    for (const Side side : {Side::A, Side::B})
+        m_openFolder[int(side)]->setEnabled(m_context.side(side).phase != SideState::Phase::Empty);
     m_reload->setEnabled(some);
     refreshJob();
     const QString title = displayText(a.path.section(u'/', -1, -1, QString::SectionSkipEmpty))
@@ -280,7 +321,8 @@ void MainWindow::refreshJob()
 
 void MainWindow::chooseSide(Side side)
 {
-    auto *dialog = new PathDialog(side == Side::A ? tr("Open A") : tr("Open B"), this);
+    auto *dialog = new PathDialog(&m_context, PathDialog::Mode::Open,
+                                  side == Side::A ? tr("Open A") : tr("Open B"), this);
     connect(dialog, &PathDialog::pathChosen, this,
             [this, side](const QString &path) { m_context.openSide(side, path); });
     dialog->open();
@@ -288,9 +330,11 @@ void MainWindow::chooseSide(Side side)
 
 void MainWindow::choosePair()
 {
-    auto *first = new PathDialog(tr("Open A of the pair"), this);
+    auto *first =
+        new PathDialog(&m_context, PathDialog::Mode::Open, tr("Open A of the pair"), this);
     connect(first, &PathDialog::pathChosen, this, [this](const QString &pathA) {
-        auto *second = new PathDialog(tr("Open B of the pair"), this);
+        auto *second =
+            new PathDialog(&m_context, PathDialog::Mode::Open, tr("Open B of the pair"), this);
         connect(second, &PathDialog::pathChosen, this,
                 [this, pathA](const QString &pathB) { m_context.openPair(pathA, pathB); });
         second->open();
@@ -298,34 +342,52 @@ void MainWindow::choosePair()
     first->open();
 }
 
-void MainWindow::chooseReport()
+/// A report is known by its contents, wherever it is opened.
+void MainWindow::chooseRecorded()
 {
-    auto *dialog = new QFileDialog(this, tr("Export report"));
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setAcceptMode(QFileDialog::AcceptSave);
-    const std::pair<QString, QString> formats[] = {{tr("Web page (*.html)"), tr("html")},
-                                                   {tr("JSON (*.json)"), tr("json")},
-                                                   {tr("Markdown (*.md)"), tr("md")},
-                                                   {tr("Tables (*.csv)"), tr("csv")}};
-    QStringList filters;
-    for (const auto &[filter, suffix] : formats)
-        filters += filter;
-    dialog->setNameFilters(filters);
-    dialog->setDefaultSuffix(formats[0].second);
-    connect(dialog, &QFileDialog::filterSelected, dialog, [=](const QString &chosen) {
-        dialog->setDefaultSuffix(chosen.section(QStringLiteral("*."), 1).chopped(1));
-    });
-    dialog->selectFile(QStringLiteral("forkpoint-report.html"));
-    dialog->setLabelText(QFileDialog::Accept, tr("Export"));
-    connect(dialog, &QFileDialog::fileSelected, this, &MainWindow::exportReport);
+    auto *dialog =
+        new PathDialog(&m_context, PathDialog::Mode::Open, tr("Open a report (.json)"), this);
+    connect(dialog, &PathDialog::pathChosen, this,
+            [this](const QString &path) { m_context.openSide(Side::A, path); });
     dialog->open();
 }
 
-/// The ending of the name decides the format, as on the command line.
+void MainWindow::chooseReport()
+{
+    askWhereToSave(&m_context, this, tr("Export report"), QStringLiteral("forkpoint-report"),
+                   {{tr("Web page"), QStringLiteral("html")},
+                    {tr("JSON"), QStringLiteral("json")},
+                    {tr("Markdown"), QStringLiteral("md")},
+                    {tr("Tables"), QStringLiteral("csv")},
+                    {tr("PDF"), QStringLiteral("pdf")}},
+                   [this](const QString &path) { exportReport(path); });
+}
+
 void MainWindow::exportReport(const QString &path)
 {
+    if (path.endsWith(QLatin1String(".pdf"), Qt::CaseInsensitive)) {
+        m_status->showMessage(tr("The report is being laid out…"));
+        m_printer->makePdf(m_context.comparison(), m_context.reportOptions(),
+                           [this, path](const QByteArray &pdf) { m_context.saveFile(path, pdf); });
+        return;
+    }
     m_context.exportReport(path);
     m_status->showMessage(tr("the same bytes: %1").arg(m_context.reportCommand(path)));
+}
+
+void MainWindow::print()
+{
+    const auto printer = std::make_shared<QPrinter>(QPrinter::HighResolution);
+    printer->setDocName(windowTitle());
+    auto *dialog = new QPrintDialog(printer.get(), this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, qOverload<>(&QDialog::accepted), this, [this, printer] {
+        m_status->showMessage(tr("Printing…"));
+        m_printer->print(m_context.comparison(), m_context.reportOptions(), printer);
+    });
+    // The dialog refers to the printer for as long as it lives.
+    connect(dialog, &QObject::destroyed, this, [printer] {});
+    dialog->open();
 }
 
 void MainWindow::copyCommand()
@@ -350,6 +412,8 @@ void MainWindow::closeEvent(QCloseEvent *event)
 /// Files may have changed while one looked elsewhere.
 void MainWindow::changeEvent(QEvent *event)
 {
+    if (event->type() == QEvent::FontChange)
+        keepRoom();
     if (event->type() == QEvent::ActivationChange && isActiveWindow())
         m_context.checkFiles();
     QMainWindow::changeEvent(event);

@@ -15,6 +15,7 @@ namespace forkpoint {
 
 class JobStatus;
 class NonFiniteDock;
+class ReportPrinter;
 class RemarkDock;
 class SideChips;
 class StepStrip;
@@ -38,6 +39,8 @@ public:
     void applyFont(int points); ///< 0: the system's
     /// A page, dock or state by name: "where", "values", "findings". False for none of that name.
     bool showPart(const QString &word);
+    /// The ending of the name decides the format, as on the command line; .pdf is a print.
+    void exportReport(const QString &path);
 
 protected:
     void closeEvent(QCloseEvent *event) override;
@@ -47,6 +50,7 @@ protected:
 
 private:
     QWidget *buildInvestigation();
+    void keepRoom();
     void buildToolBar();
     void buildDocks();
     void buildStatusLine();
@@ -64,8 +68,9 @@ private:
                    std::function<void()> action);
     void chooseSide(Side side);
     void choosePair();
+    void chooseRecorded();
     void chooseReport();
-    void exportReport(const QString &path);
+    void print();
     void copyCommand();
     void setFontPoints(int points);
     void raise(QDockWidget *dock);
@@ -95,10 +100,13 @@ private:
     RemarkDock *m_findings, *m_problems;
     NonFiniteDock *m_nonFinite;
     JobStatus *m_status;
+    ReportPrinter *m_printer;
     QMenu *m_recent = nullptr;
-    QAction *m_export = nullptr, *m_swap = nullptr, *m_close = nullptr, *m_cancel = nullptr;
+    QAction *m_export = nullptr, *m_print = nullptr, *m_swap = nullptr, *m_close = nullptr,
+            *m_cancel = nullptr;
     QAction *m_copyCommand = nullptr, *m_reload = nullptr, *m_searchNonFinite = nullptr;
     QAction *m_back = nullptr, *m_forward = nullptr;
+    QAction *m_openFolder[2] = {nullptr, nullptr};
     QTimer *m_arrival = nullptr;
     std::optional<Place> m_leaving; ///< until back or forward has arrived
     Places m_places;

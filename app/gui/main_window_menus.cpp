@@ -8,6 +8,7 @@
 #include "widgets/views/non_finite_dock.h"
 #include "widgets/views/remark_dock.h"
 #include "widgets/views/step_strip.h"
+#include "widgets/views/table_actions.h"
 #include "widgets/views/tensor_detail.h"
 #include "widgets/views/tensor_list.h"
 #include "widgets/views/welcome.h"
@@ -44,7 +45,8 @@ void MainWindow::buildFileMenu()
     QMenu *menu = menuBar()->addMenu(tr("&File"));
     addTo(menu, tr("Open &A…"), QKeySequence::Open, [this] { chooseSide(Side::A); });
     addTo(menu, tr("Open &B…"), tr("Ctrl+Shift+O"), [this] { chooseSide(Side::B); });
-    addTo(menu, tr("Open &pair…"), tr("Ctrl+Alt+O"), [this] { choosePair(); });
+    addTo(menu, tr("Open pa&ir…"), tr("Ctrl+Alt+O"), [this] { choosePair(); });
+    addTo(menu, tr("Open re&port…"), tr("Ctrl+R"), [this] { chooseRecorded(); });
     m_recent = menu->addMenu(tr("&Recent pairs"));
     connect(m_recent, &QMenu::aboutToShow, this, &MainWindow::fillRecent);
     QMenu *samples = menu->addMenu(tr("&Samples"));
@@ -60,8 +62,15 @@ void MainWindow::buildFileMenu()
     m_export->setShortcut(tr("Ctrl+E"));
     connect(m_export, &QAction::triggered, this, &MainWindow::chooseReport);
     menu->addAction(m_export);
+    m_print = addTo(menu, tr("&Print report…"), QKeySequence::Print, [this] { print(); });
     m_copyCommand =
         addTo(menu, tr("&Copy as command"), tr("Ctrl+Shift+C"), [this] { copyCommand(); });
+    for (const Side side : {Side::A, Side::B}) {
+        const QString text =
+            side == Side::A ? tr("Open the folder of A") : tr("Open the folder of B");
+        m_openFolder[int(side)] =
+            addTo(menu, text, {}, [this, side] { openFolderOf(m_context, side); });
+    }
     m_cancel = addTo(menu, tr("Ca&ncel"), tr("Ctrl+."), [this] { m_context.cancelJob(); });
     menu->addSeparator();
     m_close = addTo(menu, tr("C&lose"), QKeySequence::Close, [this] { m_context.closeAll(); });

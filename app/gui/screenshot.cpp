@@ -4,7 +4,7 @@
 #include "app/gui/main_window.h"
 #include "widgets/display_text.h"
 
-#include <QCoreApplication>
+#include <QApplication>
 #include <QPixmap>
 
 #include <cstdio>
@@ -93,7 +93,9 @@ void Screenshot::select()
 void Screenshot::write()
 {
     m_timer.stop();
-    const bool written = m_window.grab().save(m_arguments.screenshot, "PNG");
+    QWidget *dialog = QApplication::activeModalWidget();
+    QWidget *shown = dialog ? dialog : &m_window;
+    const bool written = shown->grab().save(m_arguments.screenshot, "PNG");
     if (!written)
         std::fputs("forkpoint: --screenshot: the file cannot be written\n", stderr);
     QCoreApplication::exit(written ? 0 : 2);

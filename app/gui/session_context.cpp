@@ -3,6 +3,8 @@
 
 #include "app/core/compare_command.h"
 #include "app/gui/post_to_ui.h"
+#include "loaders/directory_loader.h"
+#include "loaders/loader.h"
 #include "model/shell_word.h"
 #include "widgets/display_text.h"
 
@@ -77,6 +79,15 @@ public:
                         std::shared_ptr<const NonFiniteFindings> findings) override
     {
         post([=, to = m_context] { Q_EMIT to->nonFiniteReady(id, findings); });
+    }
+    void folderListed(std::uint64_t id, std::shared_ptr<const FolderListing> listing) override
+    {
+        post([=, to = m_context] { Q_EMIT to->folderListed(id, listing); });
+    }
+    void reportOpened(const std::string &file,
+                      std::shared_ptr<const RecordedReport> report) override
+    {
+        post([=, to = m_context] { to->takeReport(file, report); });
     }
     void requestFailed(std::uint64_t id, const Error &error) override
     {
@@ -246,14 +257,70 @@ CompareCommand SessionContext::command(std::optional<Step> step) const
     return command;
 }
 
+void SessionContext::saveFile(const QString &path, const QByteArray &bytes)
+{
+    m_session.saveFile(encoded(path), bytes.toStdString());
+}
+
+void SessionContext::listFolder(std::uint64_t id, const QString &path)
+{
+    m_session.listFolder(id, encoded(path));
+}
+
+QString SessionContext::formats() const
+{
+    QStringList names;
+    for (const Loader *loader : allLoaders())
+        names += qs(loader->name());
+    for (const DirectoryLoader *loader : allDirectoryLoaders())
+        names += qs(loader->name());
+    names.removeDuplicates();
+    return names.join(QStringLiteral(", "));
+}
+
+void SessionContext::stopListing()
+{
+    m_session.stopListing();
+}
+
+QString SessionContext::lastFolder(FolderUse use) const
+{
+    const QString &now = m_folders[std::size_t(use)];
+    const QString last = now.isEmpty() ? m_settings.lastFolder(use) : now;
+    return last.isEmpty() ? QDir::currentPath() : last;
+}
+
+void SessionContext::setLastFolder(FolderUse use, const QString &path)
+{
+    m_folders[std::size_t(use)] = path;
+    if (m_memory == Memory::On)
+        m_settings.setLastFolder(use, path);
+}
+
+ReportOptions SessionContext::reportOptions() const
+{
+    if (m_report)
+        return m_report->options;
+    ReportOptions options;
+    options.histograms = m_options.full;
+    if (m_comparison)
+        options.request = reportRequest(command(std::nullopt), *m_comparison);
+    return options;
+}
+
 QString SessionContext::commandLine() const
 {
+    if (m_report)
+        return decoded(m_report->options.request.command);
     const bool otherStep = m_step && m_comparison && m_step != m_comparison->shownStep;
     return decoded(forkpoint::commandLine(command(otherStep ? m_step : std::nullopt)));
 }
 
 QString SessionContext::reportCommand(const QString &path) const
 {
+    if (m_report)
+        return decoded("forkpoint-cli report " + shellWord(encoded(m_reportFile)) + " --report "
+                       + shellWord(encoded(path)));
     return decoded(forkpoint::commandLine(command(std::nullopt)) + " --report "
                    + shellWord(encoded(path)));
 }
@@ -275,7 +342,11 @@ void SessionContext::takeSide(Side side, const SideSnapshot &snapshot)
     case SideSnapshot::Phase::Opening: state.phase = SideState::Phase::Opening; break;
     case SideSnapshot::Phase::Open: state.phase = SideState::Phase::Open; break;
     case SideSnapshot::Phase::Failed: state.phase = SideState::Phase::Failed; break;
+    case SideSnapshot::Phase::Recorded: state.phase = SideState::Phase::Recorded; break;
     }
+    state.format = displayText(snapshot.format);
+    if (snapshot.phase != SideSnapshot::Phase::Recorded)
+        m_report.reset();
     if (snapshot.run) {
         state.format = displayText(snapshot.run->format());
         state.steps = snapshot.run->steps();
@@ -286,6 +357,13 @@ void SessionContext::takeSide(Side side, const SideSnapshot &snapshot)
         state.error = displayText(snapshot.error->message());
     rememberPair();
     Q_EMIT sideChanged(side);
+}
+
+void SessionContext::takeReport(const std::string &file,
+                                std::shared_ptr<const RecordedReport> report)
+{
+    m_reportFile = decoded(file);
+    m_report = std::move(report);
 }
 
 void SessionContext::takeFileChange(const std::optional<Error> &change)
@@ -306,9 +384,10 @@ void SessionContext::rememberPair()
 {
     const bool open =
         m_sides[0].phase == SideState::Phase::Open && m_sides[1].phase == SideState::Phase::Open;
-    if (!open)
+    const bool recorded = m_report && m_sides[1].phase == SideState::Phase::Recorded;
+    if (!open && !recorded)
         return;
-    if (m_memory == Memory::On)
+    if (open && m_memory == Memory::On)
         m_settings.addRecentPair(absolute(m_sides[0].path), absolute(m_sides[1].path));
     notes().replace(m_settings.pinned(pairKey()), m_settings.expected(pairKey()));
 }

@@ -56,12 +56,20 @@ public:
     JobState job() const override { return m_job; }
     void cancelJob() override;
     QString device() const override { return m_device; }
+    QString formats() const override;
     QList<SamplePair> samples() const override { return m_samples; }
     QStringList recentPairs() const override { return m_settings.recentPairs(); }
     QString commandLine() const override;
     QString reportCommand(const QString &path) const override;
     QString elementsCommand(const std::string &tensor, ElementOrder order) const override;
     void exportReport(const QString &path) override;
+    QString reportFile() const override { return m_report ? m_reportFile : QString(); }
+    ReportOptions reportOptions() const override;
+    void saveFile(const QString &path, const QByteArray &bytes) override;
+    void listFolder(std::uint64_t id, const QString &path) override;
+    void stopListing() override;
+    QString lastFolder(FolderUse use) const override;
+    void setLastFolder(FolderUse use, const QString &path) override;
 
     /// As Session::shutdown().
     bool shutdown(std::chrono::milliseconds timeout) { return m_session.shutdown(timeout); }
@@ -74,6 +82,7 @@ private:
     void takeStep(std::optional<Step> step, std::shared_ptr<const CheckpointComparison> comparison);
     void takeFacts(const PairFacts &facts);
     void takeJob(const JobSnapshot &job);
+    void takeReport(const std::string &file, std::shared_ptr<const RecordedReport> report);
 
     void takeFileChange(const std::optional<Error> &change);
     QString pairKey() const;
@@ -89,6 +98,9 @@ private:
     Settings &m_settings;
     Memory m_memory;
     QString m_changedFiles;
+    std::shared_ptr<const RecordedReport> m_report; ///< until a side is opened
+    QString m_reportFile;
+    QString m_folders[2]; ///< of this run, by use
     QList<SamplePair> m_samples;
     SideState m_sides[2];
     CompareOptions m_options;

@@ -10,6 +10,7 @@ const QString StateKey = QStringLiteral("window/state");
 const QString SplitterKey = QStringLiteral("window/splitter");
 const QString ThemeKey = QStringLiteral("window/theme");
 const QString FontKey = QStringLiteral("window/fontPoints");
+const QString FolderKeys[] = {QStringLiteral("folders/open"), QStringLiteral("folders/save")};
 const QString RecentKey = QStringLiteral("recentPairs");
 const QString NotesKey = QStringLiteral("notes"); ///< an array, the pair noted last in front
 const QString PairKey = QStringLiteral("pair");
@@ -136,6 +137,16 @@ void Settings::setNotes(const QString &pair, const PairNotes::Names &pinned,
         notes.prepend(QVariantMap{
             {PairKey, pair}, {PinnedKey, stored(pinned)}, {ExpectedKey, stored(expected)}});
     m_store.setValue(NotesKey, QVariantList(notes.mid(0, NotedPairs)));
+}
+
+QString Settings::lastFolder(FolderUse use) const
+{
+    return m_store.value(FolderKeys[std::size_t(use)]).toString();
+}
+
+void Settings::setLastFolder(FolderUse use, const QString &path)
+{
+    m_store.setValue(FolderKeys[std::size_t(use)], path);
 }
 
 int Settings::fontPoints() const

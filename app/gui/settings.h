@@ -3,6 +3,7 @@
 
 #include "widgets/pair_notes.h"
 #include "widgets/theme.h"
+#include "widgets/view_context.h"
 
 #include <QByteArray>
 #include <QSettings>
@@ -38,6 +39,9 @@ public:
     PairNotes::Names expected(const QString &pair) const;
     void setNotes(const QString &pair, const PairNotes::Names &pinned,
                   const PairNotes::Names &expected);
+
+    QString lastFolder(FolderUse use) const; ///< empty: none yet
+    void setLastFolder(FolderUse use, const QString &path);
 
     int fontPoints() const; ///< 0: the system's
     void setFontPoints(int points);

@@ -41,6 +41,9 @@ public:
     std::vector<DifferenceRequest> differenceRequests;
     std::vector<std::pair<std::uint64_t, MapQuery>> mapRequests;
     std::vector<std::uint64_t> historyRequests, nonFiniteRequests;
+    std::vector<std::pair<std::uint64_t, QString>> folderRequests;
+    std::vector<std::pair<QString, QByteArray>> saved;
+    QString report, folder = QStringLiteral("/home/user");
     QString changedText;
     QStringList calls; ///< "openSide A /x", "swapSides", "selectStep 8", "cancelJob"
 
@@ -97,6 +100,7 @@ public:
     JobState job() const override { return jobState; }
     void cancelJob() override { calls += QStringLiteral("cancelJob"); }
     QString device() const override { return deviceText; }
+    QString formats() const override { return QStringLiteral("safetensors, torch, npy"); }
     QList<SamplePair> samples() const override { return samplePairs; }
     QStringList recentPairs() const override { return recent; }
     QString commandLine() const override { return QStringLiteral("forkpoint-cli compare A B"); }
@@ -113,6 +117,19 @@ public:
     {
         calls += QStringLiteral("exportReport ") + path;
     }
+    QString reportFile() const override { return report; }
+    ReportOptions reportOptions() const override { return {}; }
+    void saveFile(const QString &path, const QByteArray &bytes) override
+    {
+        saved.emplace_back(path, bytes);
+    }
+    void listFolder(std::uint64_t id, const QString &path) override
+    {
+        folderRequests.emplace_back(id, path);
+    }
+    void stopListing() override { calls += QStringLiteral("stopListing"); }
+    QString lastFolder(FolderUse) const override { return folder; }
+    void setLastFolder(FolderUse, const QString &path) override { folder = path; }
 };
 
 // --- comparisons made by hand, with known numbers

@@ -7,6 +7,7 @@
 #include "widgets/value_format.h"
 #include "widgets/views/element_view.h"
 #include "widgets/views/heat_map_view.h"
+#include "widgets/views/path_dialog.h"
 #include "widgets/views/styled_text.h"
 #include "widgets/views/tensor_detail.h"
 #include "widgets/views/where_page.h"
@@ -14,9 +15,11 @@
 
 #include <QAbstractItemModelTester>
 #include <QComboBox>
+#include <QImage>
 #include <QLineEdit>
 #include <QSignalSpy>
 #include <QTreeView>
+#include <QXmlStreamReader>
 
 using namespace forkpoint;
 
@@ -91,6 +94,7 @@ class TestDetailPages : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
+    void picturesAreSaved();
     void numbersAreWrittenAsAsked();
     void mapIsAskedForWhenItIsSeen();
     void mapSaysWhatACellIs();
@@ -402,6 +406,52 @@ void TestDetailPages::saysWhyItIsEmpty()
     context.setSide(Side::B, {});
     context.setJob({JobState::Phase::Cancelled, {}, {}, 0, {}});
     QVERIFY(detail.summary().startsWith(QStringLiteral("Cancelled")));
+}
+
+void TestDetailPages::picturesAreSaved()
+{
+    Shown shown;
+    shown.detail.resize(900, 700);
+    shown.detail.show();
+    shown.detail.showPage(TensorDetail::Page::Where);
+    QTRY_VERIFY(!shown.context.mapRequests.empty());
+    const auto [id, query] = shown.context.mapRequests.back();
+    Q_EMIT shown.context.mapReady(id, plainMap(query));
+    HeatMapView *map = nullptr;
+    for (HeatMapView *view : shown.detail.findChildren<HeatMapView *>())
+        map = view->isVisible() ? view : map;
+    QVERIFY(map);
+    const QImage png = QImage::fromData(map->picture(QStringLiteral("png")), "PNG");
+    QCOMPARE(png.size(), map->size() * 2);
+    const auto textOf = [](const QByteArray &svg) {
+        QString text;
+        QXmlStreamReader reader(svg);
+        while (!reader.atEnd()) {
+            reader.readNext();
+            text += reader.text();
+        }
+        return reader.hasError() ? reader.errorString() : text;
+    };
+    const QString svg = textOf(map->picture(QStringLiteral("svg")));
+    QVERIFY2(svg.contains(QStringLiteral("rows ↓ axis 0")), qPrintable(svg));
+
+    // Asked where to, then written by the session.
+    Q_EMIT map->saveRequested();
+    auto *dialog = shown.detail.findChild<PathDialog *>();
+    QVERIFY(dialog);
+    Q_EMIT dialog->pathChosen(QStringLiteral("/home/user/where.svg"));
+    QCOMPARE(shown.context.saved.size(), std::size_t(1));
+    QCOMPARE(shown.context.saved[0].first, QStringLiteral("/home/user/where.svg"));
+    QVERIFY(shown.context.saved[0].second.contains("<svg"));
+    dialog->reject();
+
+    // A plot brings its legend along, which is no part of it on the screen.
+    const auto *plot = shown.detail.findChild<HistogramPlot *>();
+    const QString legend = textOf(plot->picture(QStringLiteral("svg")));
+    for (const char *name : {"|A|", "|B|", "|B−A|"})
+        QVERIFY2(legend.contains(QString::fromUtf8(name)), qPrintable(legend));
+    const QByteArray bitmap = plot->picture(QStringLiteral("png"));
+    QVERIFY(!QImage::fromData(bitmap, "PNG").isNull());
 }
 
 FP_WIDGET_TEST_MAIN(TestDetailPages)

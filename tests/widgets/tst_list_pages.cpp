@@ -7,15 +7,23 @@
 #include "widgets/roles.h"
 #include "widgets/views/non_finite_dock.h"
 #include "widgets/views/pairing_page.h"
+#include "widgets/views/path_dialog.h"
+#include "widgets/views/saving.h"
+#include "widgets/views/table_actions.h"
 #include "widgets/views/tensor_list.h"
 #include "widgets/widget_test_main.h"
 
 #include <QAbstractItemModelTester>
+#include <QAction>
+#include <QClipboard>
+#include <QComboBox>
+#include <QGuiApplication>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTreeView>
+#include <QUrl>
 
 using namespace forkpoint;
 
@@ -67,6 +75,12 @@ private Q_SLOTS:
     void adviceFindsTheAffix();
     void previewSaysWhatARuleWouldDo();
     void rulesCompareAnew();
+    void scopeAndGlobsCompareAnew();
+    void aReportIsNotComparedAnew();
+    void tablesAreSavedAsCsv();
+    void rowsNamesAndCommandsAreCopied();
+    void dialogsListThroughTheContext();
+    void dialogsNameWhatIsSaved();
     void notesAreShownCountedAndFiltered();
     void classesAreShown();
     void searchListsNan();
@@ -164,6 +178,184 @@ void TestListPages::rulesCompareAnew()
     QCOMPARE(context.compareOptions.pairing.renames.size(), std::size_t(1));
     QCOMPARE(context.compareOptions.pairing.renames[0].from, std::string("module."));
     QVERIFY(context.compareOptions.pairing.renames[0].atStart);
+}
+
+void TestListPages::scopeAndGlobsCompareAnew()
+{
+    FakeViewContext context;
+    fillLikeSamples(context);
+    PairingPage page(&context);
+    QPushButton *apply = nullptr;
+    for (QPushButton *button : page.findChildren<QPushButton *>())
+        if (button->text() == QStringLiteral("Compare anew"))
+            apply = button;
+    QVERIFY(apply && !apply->isEnabled());
+    const auto edit = [&](const QString &name) -> QLineEdit * {
+        for (QLineEdit *each : page.findChildren<QLineEdit *>())
+            if (each->accessibleName() == name)
+                return each;
+        return nullptr;
+    };
+    edit(QStringLiteral("Only names that match"))->setText(QStringLiteral("model.* optimizer.*"));
+    edit(QStringLiteral("Without names that match"))->setText(QStringLiteral("*.bias"));
+    // Of 50 tensors, 24 are biases of the 12 layers.
+    QVERIFY2(page.summary().contains(QStringLiteral("Would leave out 24 of 50 tensors")),
+             qPrintable(page.summary()));
+    QAction *weights = nullptr;
+    for (QAction *action : page.findChildren<QAction *>())
+        if (action->text() == QStringLiteral("weights"))
+            weights = action;
+    QVERIFY(weights);
+    weights->trigger();
+    QVERIFY2(page.summary().contains(QStringLiteral("Would leave out 25 of 50 tensors")),
+             qPrintable(page.summary()));
+    apply->click();
+    const PairingOptions &pairing = context.compareOptions.pairing;
+    QVERIFY(pairing.include == (std::vector<std::string>{"model.*", "optimizer.*"}));
+    QVERIFY(pairing.exclude == std::vector<std::string>{"*.bias"});
+    QVERIFY(pairing.scope == std::vector<StateClass>{StateClass::Weights});
+    QVERIFY(!apply->isEnabled());
+}
+
+void TestListPages::aReportIsNotComparedAnew()
+{
+    FakeViewContext context;
+    fillLikeSamples(context);
+    context.report = QStringLiteral("fork.json");
+    PairingPage page(&context);
+    page.findChild<QLineEdit *>()->setText(QStringLiteral("s/a/b/"));
+    for (const QPushButton *button : page.findChildren<QPushButton *>())
+        QVERIFY(!button->isEnabled() || button->isHidden());
+    QVERIFY(page.summary().contains(QStringLiteral("A report cannot be compared anew")));
+}
+
+void TestListPages::tablesAreSavedAsCsv()
+{
+    FakeViewContext context;
+    context.checkpointComparison =
+        makeComparison({identicalRow("=cmd()", {{2}}), identicalRow("a,\"b\"", {{2, 3}})}, {});
+    TensorList list(&context);
+    auto *table = list.findChild<QTreeView *>(QStringLiteral("tensorTable"));
+    QTRY_COMPARE(table->model()->rowCount(), 2);
+    QByteArray csv;
+    writeTable(table, [&](const QByteArray &written) { csv = written; });
+    QTRY_VERIFY(!csv.isEmpty());
+    QStringList lines = QString::fromUtf8(csv).split(u'\n');
+    QCOMPARE(lines.size(), 4); // a header, two rows, and nothing after the last
+    QVERIFY2(lines[0].startsWith(QStringLiteral("sign,tensor,")), qPrintable(lines[0]));
+    QVERIFY2(lines[1].startsWith(QStringLiteral("=,\\x3dcmd(),2,"))
+                 || lines[1].startsWith(QStringLiteral("\\x3d,\\x3dcmd(),2,")),
+             qPrintable(lines[1]));
+    QVERIFY2(lines[2].contains(QStringLiteral(",\"a,\"\"b\"\"\",2×3,")), qPrintable(lines[2]));
+    // A table that changes meanwhile is not saved by halves.
+    bool answered = false;
+    csv = "unset";
+    writeTable(table, [&](const QByteArray &written) {
+        answered = true;
+        csv = written;
+    });
+    context.setStep(makeComparison({identicalRow("other", {{2}})}, {}), 1);
+    QTRY_VERIFY(answered);
+    QVERIFY(csv.isEmpty());
+    QCOMPARE(csvCell(QStringLiteral("-2.5e-05")), QStringLiteral("-2.5e-05")); // a number
+    QCOMPARE(csvCell(QStringLiteral("-x")), QStringLiteral("\\x2dx"));
+}
+
+void TestListPages::rowsNamesAndCommandsAreCopied()
+{
+    FakeViewContext context;
+    fillLikeSamples(context);
+    TensorList list(&context);
+    auto *table = list.findChild<QTreeView *>(QStringLiteral("tensorTable"));
+    QTRY_VERIFY(table->model()->rowCount() > 0);
+    table->setCurrentIndex(table->model()->index(0, 1));
+    const auto copied = [&](const QString &text) {
+        for (QAction *action : table->actions())
+            if (action->text() == text)
+                action->trigger();
+        return QGuiApplication::clipboard()->text();
+    };
+    const QString name = table->currentIndex().data(NameRole).toString();
+    QVERIFY(!name.isEmpty());
+    QCOMPARE(copied(QStringLiteral("Copy name")), name);
+    QCOMPARE(copied(QStringLiteral("Copy forkpoint-cli compare command")), context.commandLine());
+    QVERIFY(copied(QStringLiteral("Copy rows")).contains(name + u'\t'));
+    table->setCurrentIndex(table->model()->index(0, 2));
+    QCOMPARE(copied(QStringLiteral("Copy cell")), table->currentIndex().data().toString());
+
+    // "Open the folder" hands a path to the desktop and looks at nothing.
+    context.sides[0].path = QStringLiteral("/no/such/run/model.pt");
+    context.sides[0].steps.clear();
+    QCOMPARE(folderUrl(context, Side::A), QUrl::fromLocalFile(QStringLiteral("/no/such/run")));
+    context.sides[1].path = QStringLiteral("/no/such/series");
+    context.sides[1].steps = {{4, "a", true}, {8, "b", true}};
+    QCOMPARE(folderUrl(context, Side::B), QUrl::fromLocalFile(QStringLiteral("/no/such/series")));
+}
+
+void TestListPages::dialogsListThroughTheContext()
+{
+    FakeViewContext context;
+    auto *dialog =
+        new PathDialog(&context, PathDialog::Mode::Open, QStringLiteral("Open A"), nullptr);
+    QSignalSpy chosen(dialog, &PathDialog::pathChosen);
+    dialog->open();
+    QCOMPARE(context.folderRequests.size(), std::size_t(1));
+    QCOMPARE(context.folderRequests[0].second, context.folder);
+    FolderListing listing{"/home/user", {{"runs", true, 0}, {"model.pt", false, 3}}, true};
+    const auto answer = [&](FolderListing &&folder) {
+        Q_EMIT context.folderListed(context.folderRequests.back().first,
+                                    std::make_shared<const FolderListing>(std::move(folder)));
+    };
+    answer(std::move(listing));
+    auto *view = dialog->findChild<QTreeView *>();
+    QCOMPARE(view->model()->rowCount(), 2);
+    QCOMPARE(view->model()->index(0, 0).data().toString(), QStringLiteral("runs/"));
+    Q_EMIT view->activated(view->model()->index(0, 0)); // a folder is entered
+    QCOMPARE(context.folderRequests.back().second, QStringLiteral("/home/user/runs"));
+    QCOMPARE(view->model()->rowCount(), 0); // nothing of the old one while the new one is listed
+    Q_EMIT context.requestFailed(context.folderRequests.back().first,
+                                 QStringLiteral("cannot be listed: it is gone"));
+    QStringList labels;
+    for (const QLabel *label : dialog->findChildren<QLabel *>())
+        labels += label->text();
+    QVERIFY2(labels.contains(QStringLiteral("cannot be listed: it is gone")),
+             qPrintable(labels.join(u'|')));
+    dialog->showFolder(QStringLiteral("/home/user"));
+    answer({"/home/user", {{"runs", true, 0}, {"model.pt", false, 3}}, true});
+    Q_EMIT view->activated(view->model()->index(1, 0)); // a file is chosen
+    QCOMPARE(chosen.count(), 1);
+    QCOMPARE(chosen[0][0].toString(), QStringLiteral("/home/user/model.pt"));
+    QCOMPARE(context.folder, QStringLiteral("/home/user"));
+    QVERIFY(context.calls.contains(QStringLiteral("stopListing")));
+}
+
+void TestListPages::dialogsNameWhatIsSaved()
+{
+    FakeViewContext context;
+    auto *dialog =
+        new PathDialog(&context, PathDialog::Mode::Save, QStringLiteral("Save"), nullptr);
+    dialog->suggest(QStringLiteral("report"),
+                    {{QStringLiteral("Web page"), QStringLiteral("html")},
+                     {QStringLiteral("JSON"), QStringLiteral("json")}});
+    QSignalSpy chosen(dialog, &PathDialog::pathChosen);
+    dialog->open();
+    Q_EMIT context.folderListed(context.folderRequests.back().first,
+                                std::make_shared<const FolderListing>(FolderListing{
+                                    "/home/user", {{"report.json", false, 3}}, true}));
+    auto *kind = dialog->findChild<QComboBox *>();
+    const auto button = [&](const QString &text) -> QPushButton * {
+        for (QPushButton *each : dialog->findChildren<QPushButton *>())
+            if (each->text() == text)
+                return each;
+        return nullptr;
+    };
+    QVERIFY(button(QStringLiteral("Save")));
+    kind->setCurrentIndex(1); // the suffix follows, and a file of that name is there
+    QPushButton *replace = button(QStringLiteral("Replace"));
+    QVERIFY(replace);
+    replace->click();
+    QCOMPARE(chosen.count(), 1);
+    QCOMPARE(chosen[0][0].toString(), QStringLiteral("/home/user/report.json"));
 }
 
 void TestListPages::notesAreShownCountedAndFiltered()

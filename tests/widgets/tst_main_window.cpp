@@ -5,10 +5,15 @@
 #include "widget_test_main.h"
 #include "widgets/roles.h"
 #include "widgets/views/element_view.h"
+#include "widgets/views/path_button.h"
 #include "widgets/views/verdict_banner.h"
 #include "widgets/views/welcome.h"
 
+#include <QAbstractButton>
+#include <QComboBox>
+#include <QDir>
 #include <QElapsedTimer>
+#include <QFileInfo>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -21,6 +26,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <future>
 #include <thread>
 
@@ -122,11 +128,17 @@ private Q_SLOTS:
     void selectsAStepAndATensor();
     void jumpsToTheNextDifference();
     void exportsWhatTheCommandLinePrints();
+    void theCommandItNamesWritesTheSameBytes();
+    void printsToAFile();
+    void opensAReport();
+    void comparesElementsOfUnlikeTypes();
+    void listsFolders();
     void everyJobEndsOnce();
     void cancels();
     void copiesTheWholeCommand();
     void goesBackAndForward();
     void showsEveryPart();
+    void cutsNothingOffAtAnyFont();
     void reloadsWhenFilesChange();
     void remembersNotesOfAPair();
     void staysAliveOverASourceThatStalls();
@@ -148,7 +160,19 @@ void TestMainWindow::welcomesUntilBothSidesAreOpen()
     QVERIFY(viewer.find<Welcome>()->isVisible());
     viewer.context.openSide(Side::A, SampleA);
     QTRY_COMPARE_WITH_TIMEOUT(viewer.context.side(Side::A).phase, SideState::Phase::Open, Patience);
-    QVERIFY(viewer.find<Welcome>()->isVisible());
+    // Alone, it shows what it holds, and that nothing is compared.
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.context.stepComparison(), Patience);
+    QVERIFY(!viewer.find<Welcome>()->isVisible());
+    QVERIFY(!viewer.context.comparison());
+    const auto listing = viewer.context.stepComparison();
+    QCOMPARE(listing->tensors.size(), std::size_t(118)); // as safe_open lists step 12 of A
+    QVERIFY(std::all_of(listing->tensors.begin(), listing->tensors.end(), [](const TensorRow &row) {
+        return row.status == ItemStatus::NotCompared && row.a && !row.b;
+    }));
+    const QString banner = viewer.find<VerdictBanner>()->plainText();
+    QVERIFY2(banner.contains(QStringLiteral("Only A is open")), qPrintable(banner));
+    viewer.context.selectStep(4);
+    QTRY_COMPARE_WITH_TIMEOUT(viewer.context.selectedStep(), std::optional<Step>(4), Patience);
     viewer.context.openSide(Side::B, SampleC);
     QTRY_VERIFY_WITH_TIMEOUT(!viewer.find<Welcome>()->isVisible(), Patience);
     QVERIFY(viewer.find<VerdictBanner>()->isVisible());
@@ -253,6 +277,159 @@ void TestMainWindow::exportsWhatTheCommandLinePrints()
         QVERIFY2(contentsOf(ours).size() > 1000, suffix);
         QVERIFY2(contentsOf(ours).replace("window.csv", "cli.csv") == contentsOf(theirs), suffix);
     }
+}
+
+void TestMainWindow::theCommandItNamesWritesTheSameBytes()
+{
+    Viewer viewer;
+    viewer.context.openPair(SampleA, SampleC);
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
+    CompareOptions options;
+    options.pairing.include = {"model.*", "it's *"};
+    options.pairing.exclude = {"*.bias"};
+    options.pairing.scope = {StateClass::Weights};
+    options.tolerance.atol = 1e-12;
+    options.full = true;
+    const auto before = viewer.context.comparison();
+    viewer.context.setOptions(options);
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished() && viewer.context.comparison() != before, Patience);
+    viewer.context.selectStep(8); // another step is looked at; the report is of the runs
+    const QString ours = m_folder.filePath(QStringLiteral("ours.json"));
+    const QString theirs = m_folder.filePath(QStringLiteral("their's.json"));
+    viewer.context.exportReport(ours);
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.jobs.ended.contains(QStringLiteral("Exporting ") + ours),
+                             Patience);
+    QString command = viewer.context.reportCommand(theirs);
+    QVERIFY(command.startsWith(QStringLiteral("forkpoint-cli ")));
+    command.replace(0, 13, QStringLiteral(FORKPOINT_CLI));
+    QProcess shell;
+    shell.start(QStringLiteral("/bin/sh"), {QStringLiteral("-c"), command});
+    QVERIFY(shell.waitForFinished(Patience));
+    QVERIFY(contentsOf(ours).size() > 1000);
+    QVERIFY(contentsOf(ours) == contentsOf(theirs));
+}
+
+void TestMainWindow::printsToAFile()
+{
+    Viewer viewer;
+    viewer.context.openPair(SampleA, SampleC);
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
+    const QString path = m_folder.filePath(QStringLiteral("report.pdf"));
+    viewer.window.exportReport(path);
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.jobs.ended.contains(QStringLiteral("Saving ") + path),
+                             Patience);
+    const QByteArray pdf = contentsOf(path);
+    QVERIFY(pdf.startsWith("%PDF-"));
+    QVERIFY(pdf.trimmed().endsWith("%%EOF"));
+}
+
+void TestMainWindow::opensAReport()
+{
+    const QString json = m_folder.filePath(QStringLiteral("fork.json"));
+    printedByCommandLine({QStringLiteral("compare"), SampleA, SampleC, QStringLiteral("--quiet"),
+                          QStringLiteral("--report"), json});
+    Viewer viewer;
+    viewer.context.openSide(Side::A, json);
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
+    QVERIFY(viewer.context.isReport());
+    QCOMPARE(viewer.context.side(Side::B).phase, SideState::Phase::Recorded);
+    QCOMPARE(viewer.context.side(Side::B).path, SampleC);
+    QCOMPARE(viewer.context.selectedStep(), std::optional<Step>(4));
+    const QString banner = viewer.find<VerdictBanner>()->plainText();
+    QVERIFY2(banner.startsWith(QStringLiteral("≠ Different: ")), qPrintable(banner));
+    QVERIFY2(banner.contains(QStringLiteral("Read from the report")), qPrintable(banner));
+    QVERIFY(viewer.context.commandLine().startsWith(QStringLiteral("forkpoint-cli compare ")));
+
+    // Elements, other steps and another comparison are refused, in words.
+    QSignalSpy failures(&viewer.context, &ViewContext::requestFailed);
+    viewer.context.requestElements({viewer.context.nextRequestId(), 0, {}});
+    QTRY_VERIFY_WITH_TIMEOUT(failures.count() > 0, Patience);
+    QVERIFY(failures.last()[1].toString().contains(QStringLiteral("a report keeps no elements")));
+    viewer.context.selectStep(12);
+    QTRY_COMPARE_WITH_TIMEOUT(viewer.context.selectedStep(), std::optional<Step>(12), Patience);
+    QVERIFY(viewer.context.stepComparison()->verdict.outcome == Outcome::NotCompared);
+    viewer.context.selectStep(4);
+    QTRY_COMPARE_WITH_TIMEOUT(viewer.context.selectedStep(), std::optional<Step>(4), Patience);
+    QCOMPARE(viewer.context.stepComparison()->tensors.size(), std::size_t(118));
+
+    // Exported again it is the same document, and the page that compare writes of the runs.
+    const QString again = m_folder.filePath(QStringLiteral("again.json"));
+    viewer.context.exportReport(again);
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.jobs.ended.contains(QStringLiteral("Exporting ") + again),
+                             Patience);
+    QVERIFY(contentsOf(again) == contentsOf(json));
+    QVERIFY(contentsOf(json).size() > 1000);
+
+    viewer.context.reload();
+    QTRY_COMPARE_WITH_TIMEOUT(viewer.jobs.ended.count(QStringLiteral("Opening ") + json), 2,
+                              Patience);
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.context.isReport() && viewer.context.comparison(), Patience);
+    viewer.context.openPair(SampleA, SampleC); // and the report is left
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished()
+                                 && viewer.context.side(Side::B).phase == SideState::Phase::Open,
+                             Patience);
+    QVERIFY(!viewer.context.isReport());
+}
+
+void TestMainWindow::comparesElementsOfUnlikeTypes()
+{
+    // Codes by the formats' definitions: 1.0, 1.5 and -2.0; B holds 1.25 in the middle.
+    const auto file = [&](const QString &name, const char *dtype, const QByteArray &data) {
+        const QByteArray header = QByteArrayLiteral("{\"w\":{\"dtype\":\"") + dtype
+            + "\",\"shape\":[3],\"data_offsets\":[0," + QByteArray::number(data.size()) + "]}}";
+        QByteArray bytes(8, '\0');
+        qToLittleEndian(quint64(header.size()), bytes.data());
+        QFile out(m_folder.filePath(name));
+        return out.open(QIODevice::WriteOnly) && out.write(bytes + header + data) > 0
+            ? out.fileName()
+            : QString();
+    };
+    const QString narrow = file(QStringLiteral("narrow"), "BF16",
+                                QByteArray::fromHex("803f"
+                                                    "c03f"
+                                                    "00c0"));
+    const QString wide = file(QStringLiteral("wide"), "F32",
+                              QByteArray::fromHex("0000803f"
+                                                  "0000a03f"
+                                                  "000000c0"));
+    Viewer viewer;
+    viewer.context.openPair(narrow, wide);
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
+    auto *elements = viewer.find<ElementView>();
+    elements->setOrder(ElementOrder::ByIndex);
+    QTRY_VERIFY_WITH_TIMEOUT(elements->rowTexts(2).size() > 3, Patience);
+    QCOMPARE(elements->rowTexts(0)[3], QStringLiteral("0"));
+    QCOMPARE(elements->rowTexts(1)[1].toDouble(), 1.5);
+    QCOMPARE(elements->rowTexts(1)[2].toDouble(), 1.25);
+    QCOMPARE(elements->rowTexts(1)[3].toDouble(), -0.25);
+    QSignalSpy maps(&viewer.context, &ViewContext::mapReady);
+    viewer.window.showPart(QStringLiteral("where"));
+    QTRY_VERIFY_WITH_TIMEOUT(maps.count() > 0, Patience);
+    const auto map = maps.last()[1].value<std::shared_ptr<const ElementMap>>();
+    QCOMPARE(map->largest, 0.25);
+}
+
+void TestMainWindow::listsFolders()
+{
+    Viewer viewer;
+    QSignalSpy listed(&viewer.context, &ViewContext::folderListed);
+    viewer.context.listFolder(7, SampleA);
+    QTRY_COMPARE_WITH_TIMEOUT(listed.count(), 1, Patience);
+    QCOMPARE(listed[0][0].toULongLong(), 7ULL);
+    const auto listing = listed[0][1].value<std::shared_ptr<const FolderListing>>();
+    QStringList names;
+    for (const FolderEntry &entry : listing->entries)
+        names += QString::fromStdString(entry.name) + QLatin1String(entry.isFolder ? "/" : "");
+    QStringList expected;
+    for (const QFileInfo &info :
+         QDir(SampleA).entryInfoList(QDir::AllEntries | QDir::NoDotAndDotDot | QDir::Hidden))
+        expected += info.fileName() + QLatin1String(info.isDir() ? "/" : "");
+    names.sort();
+    expected.sort();
+    QCOMPARE(names, expected);
+    QSignalSpy failed(&viewer.context, &ViewContext::requestFailed);
+    viewer.context.listFolder(8, SampleA + QStringLiteral("/nosuch"));
+    QTRY_COMPARE_WITH_TIMEOUT(failed.count(), 1, Patience);
 }
 
 void TestMainWindow::everyJobEndsOnce()
@@ -378,6 +555,42 @@ void TestMainWindow::showsEveryPart()
     QVERIFY(searched()->tensors.empty()); // samples are finite: numpy.isfinite over all of them
 }
 
+void TestMainWindow::cutsNothingOffAtAnyFont()
+{
+    Viewer viewer;
+    viewer.context.openPair(SampleA, SampleC);
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
+    // The first control that is smaller than its text, or nothing.
+    const auto cut = [&]() -> QString {
+        viewer.window.grab();
+        for (const QWidget *control : viewer.window.findChildren<QWidget *>()) {
+            const bool hasText = qobject_cast<const QAbstractButton *>(control)
+                || qobject_cast<const QComboBox *>(control);
+            const bool elides = qobject_cast<const PathButton *>(control);
+            const QSize least = control->minimumSizeHint();
+            if (!hasText || elides || !control->isVisible()
+                || (control->width() >= least.width() && control->height() >= least.height()))
+                continue;
+            return QStringLiteral("%1 '%2' has %3x%4 of %5x%6 pixels")
+                .arg(QLatin1String(control->metaObject()->className()), control->accessibleName())
+                .arg(control->width())
+                .arg(control->height())
+                .arg(least.width())
+                .arg(least.height());
+        }
+        return {};
+    };
+    for (const int points : {9, 12, 16}) {
+        viewer.window.applyFont(points);
+        for (const char *part : {"elements", "where", "steps", "facts", "values", "pairing"}) {
+            viewer.window.showPart(QLatin1String(part));
+            QTRY_COMPARE(cut(), QString());                   // layouts settle
+            QCOMPARE(viewer.window.size(), QSize(1280, 800)); // and the window does not grow
+        }
+    }
+    viewer.window.applyFont(9);
+}
+
 void TestMainWindow::reloadsWhenFilesChange()
 {
     QTemporaryDir folder;
@@ -407,6 +620,12 @@ void TestMainWindow::reloadsWhenFilesChange()
     };
     QTRY_VERIFY_WITH_TIMEOUT(different(), Patience);
     QVERIFY(viewer.context.changedFiles().isEmpty());
+    // Written beside and renamed into place, which leaves the open file as it was.
+    const QString beside = folder.filePath(QStringLiteral("b.new"));
+    QVERIFY(QFile::copy(SampleA + QStringLiteral("/step_000004.pt"), beside));
+    QCOMPARE(::rename(QFile::encodeName(beside).constData(), QFile::encodeName(b).constData()), 0);
+    viewer.context.checkFiles();
+    QTRY_VERIFY_WITH_TIMEOUT(!viewer.context.changedFiles().isEmpty(), Patience);
 }
 
 void TestMainWindow::remembersNotesOfAPair()

@@ -6,6 +6,7 @@
 #include "widgets/models/tensor_table_model.h"
 #include "widgets/models/tensor_tree_model.h"
 #include "widgets/models/value_table_model.h"
+#include "widgets/views/tensor_facts.h"
 #include "widgets/widget_test_main.h"
 
 #include <QAbstractItemModelTester>
@@ -103,6 +104,7 @@ private Q_SLOTS:
     void elementsHaveTheDigitsOfTheirType();
     void tableSortsByRawValues();
     void tableFiltersAndKeepsPlacesWhileResultsArrive();
+    void aPlaceholderIsNoShape();
     void onlyDifferingShowsUnknownOnesAtTheEnd();
     void tableArrangesAMillionRowsOffTheUiThread();
     void treeSumsUpModules();
@@ -206,6 +208,32 @@ void TestWidgetModels::tableFiltersAndKeepsPlacesWhileResultsArrive()
     QCOMPARE(model.rowCount(), 0);
     model.setComparison(nullptr);
     QCOMPARE(model.rowCount(), 0);
+}
+
+void TestWidgetModels::aPlaceholderIsNoShape()
+{
+    TensorRow row = identicalRow("w", {{8, 4}}); // its shard is missing in B
+    row.status = ItemStatus::NotCompared;
+    row.dtypeB = DType();
+    row.shapeB = {{0}};
+    row.layoutKnownB = false;
+    TensorTableModel model;
+    model.setComparison(makeComparison({row}, {}));
+    QCOMPARE(cell(model, 0, int(TensorColumn::Shape)), QStringLiteral("8×4 → unknown"));
+    QCOMPARE(cell(model, 0, int(TensorColumn::DType)), QStringLiteral("float32 → unknown"));
+    row.layoutKnownA = false;
+    model.setComparison(makeComparison({row}, {}));
+    QCOMPARE(cell(model, 0, int(TensorColumn::Shape)), QStringLiteral("unknown"));
+    row.a.reset();
+    row.status = ItemStatus::OnlyInB;
+    model.setComparison(makeComparison({row}, {}));
+    QCOMPARE(cell(model, 0, int(TensorColumn::Shape)), QStringLiteral("unknown"));
+    const std::vector<Fact> facts = tensorFacts(row, nullptr, nullptr, nullptr);
+    const auto shape = std::find_if(facts.begin(), facts.end(),
+                                    [](const Fact &f) { return f.name == QLatin1String("shape"); });
+    QVERIFY(shape != facts.end());
+    QCOMPARE(shape->a, QStringLiteral("not there"));
+    QCOMPARE(shape->b, QStringLiteral("unknown"));
 }
 
 void TestWidgetModels::onlyDifferingShowsUnknownOnesAtTheEnd()

@@ -299,6 +299,11 @@ void TestWidgetViews::bannerNamesTheSideThatFailed()
     context.setSide(Side::B, failed); // both: neither hides the other
     QVERIFY(banner.plainText().contains(QStringLiteral("A could not be opened: nosuch")));
     QVERIFY(banner.plainText().contains(QStringLiteral("B could not be opened: empty")));
+    JobState job;
+    job.phase = JobState::Phase::Cancelled; // which is why they failed
+    context.setJob(job);
+    QVERIFY(banner.plainText().contains(QStringLiteral("Cancelled before anything was compared")));
+    QVERIFY(!banner.plainText().contains(QStringLiteral("could not be opened")));
 }
 
 void TestWidgetViews::selectionIsQuietOnAnyDesktop()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/models/tensor_cells.h"
 
+#include "model/row_stats.h"
 #include "widgets/display_text.h"
 #include "widgets/models/row_source.h"
 #include "widgets/theme.h"
@@ -29,26 +30,28 @@ double shareOf(const TensorRow &row)
 
 double ulpOf(const TensorRow &row)
 {
-    if (row.stats && row.dtypeA.isFloating())
+    if (row.stats && measuredType(row).isFloating())
         return double(row.stats->maxUlp);
     return row.status == ItemStatus::Identical ? 0.0 : -1.0;
 }
 
+/// Of the side that is there, of both where they are alike, else "A → B".
+QString ofSides(const TensorRow &row, const QString &textA, const QString &textB)
+{
+    const QString a = layoutText(row.layoutKnownA, textA), b = layoutText(row.layoutKnownB, textB);
+    if (!row.a)
+        return b;
+    return !row.b || a == b ? a : QString(a + QStringLiteral(" → ") + b);
+}
+
 QString shapesText(const TensorRow &row)
 {
-    if (!row.a)
-        return shapeText(row.shapeB);
-    if (!row.b || row.shapeA == row.shapeB)
-        return shapeText(row.shapeA);
-    return shapeText(row.shapeA) + QStringLiteral(" → ") + shapeText(row.shapeB);
+    return ofSides(row, shapeText(row.shapeA), shapeText(row.shapeB));
 }
 
 QString dtypesText(const TensorRow &row)
 {
-    const QString a = displayText(row.dtypeA.name), b = displayText(row.dtypeB.name);
-    if (!row.a)
-        return b;
-    return !row.b || a == b ? a : QString(a + QStringLiteral(" → ") + b);
+    return ofSides(row, displayText(row.dtypeA.name), displayText(row.dtypeB.name));
 }
 
 /// What stands in a number's cell where there is no number.
@@ -72,10 +75,12 @@ QString cellText(const TensorRow &row, TensorColumn column)
             ? QStringLiteral("0")
             : percentText(row.stats->differentElements, row.stats->elements);
     case TensorColumn::MaxUlp:
-        if (!row.stats || !row.dtypeA.isFloating())
+        if (!row.stats || !measuredType(row).isFloating())
             return noNumber(row);
         return QString::number(row.stats->maxUlp);
     case TensorColumn::MaxAbs: {
+        if (row.stats && measuredType(row).isInteger())
+            return groupedText(row.stats->maxAbsInteger);
         const std::optional<double> magnitude = maxAbsOf(row);
         return magnitude ? magnitudeText(*magnitude) : noNumber(row);
     }
@@ -105,7 +110,7 @@ QString toolTip(const TensorRow &row, TensorColumn column)
         text += u'\n' + groupedText(row.stats->differentElements) + tr(" of ")
             + groupedText(row.stats->elements) + tr(" elements");
     }
-    if (row.stats && row.dtypeA.isFloating() && row.stats->maxUlp > 0)
+    if (row.stats && measuredType(row).isFloating() && row.stats->maxUlp > 0)
         text += tr("\nmax ULP ") + groupedText(std::uint64_t(row.stats->maxUlp));
     if (row.stats && column == TensorColumn::MaxAbs)
         text += u'\n' + QString::number(maxAbsOf(row).value_or(0.0), 'g', 17);
@@ -187,9 +192,9 @@ std::optional<double> maxAbsOf(const TensorRow &row)
 {
     if (!row.stats)
         return std::nullopt;
-    if (row.dtypeA.isFloating())
+    if (measuredType(row).isFloating())
         return row.stats->maxAbs;
-    if (row.dtypeA.isInteger())
+    if (measuredType(row).isInteger())
         return double(row.stats->maxAbsInteger);
     return std::nullopt;
 }

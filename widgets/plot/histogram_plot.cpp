@@ -2,7 +2,7 @@
 #include "widgets/plot/histogram_plot.h"
 
 #include "model/format.h"
-#include "widgets/plot/plot_export.h"
+#include "widgets/plot/picture.h"
 #include "widgets/plot/plot_theme.h"
 
 #include <qcustomplot.h>
@@ -21,7 +21,33 @@ namespace forkpoint {
 
 namespace {
 
-constexpr double CountOfNothing = 0.5; ///< lower end of the logarithmic count axis
+constexpr double CountOfNothing = 0.3; ///< lower end of the logarithmic count axis, labelled 0
+
+/// Powers of ten, and 0 at the foot of the axis: a bar of one element stands on nothing.
+class CountTicker final : public QCPAxisTickerLog
+{
+public:
+    explicit CountTicker(const QCPAxis *axis) : m_axis(axis) {}
+
+protected:
+    QVector<double> createTickVector(double step, const QCPRange &range) override
+    {
+        QVector<double> ticks = QCPAxisTickerLog::createTickVector(step, range);
+        const double room = m_axis->coordToPixel(CountOfNothing) - m_axis->coordToPixel(1.0);
+        const bool both = room > QFontMetrics(m_axis->tickLabelFont()).height();
+        ticks.removeIf([both](double tick) { return both ? tick < 1.0 : tick < 2.0; });
+        ticks.prepend(CountOfNothing);
+        return ticks;
+    }
+    QString getTickLabel(double tick, const QLocale &locale, QChar format, int precision) override
+    {
+        return tick < 1.0 ? QStringLiteral("0")
+                          : QCPAxisTickerLog::getTickLabel(tick, locale, format, precision);
+    }
+
+private:
+    const QCPAxis *m_axis;
+};
 
 QString power(int exponent)
 {
@@ -50,8 +76,12 @@ HistogramPlot::HistogramPlot(QWidget *parent)
     m_header->addWidget(m_legend, 1);
     layout->addLayout(m_header);
     layout->addWidget(m_plot, 1);
+    m_plot->yAxis->setTicker(QSharedPointer<QCPAxisTicker>(new CountTicker(m_plot->yAxis)));
     m_plot->installEventFilter(this);
-    addPlotMenu(m_plot, QStringLiteral("histogram"));
+    addPictureMenu(
+        m_plot, [this](const QString &suffix) { return picture(suffix); },
+        [this] { Q_EMIT saveRequested(); });
+    m_legend->setWordWrap(true);
     m_plot->setFocusPolicy(Qt::StrongFocus);
     m_plot->setAccessibleName(tr("Histogram: arrow keys choose bins, Shift extends"));
     m_plot->setSelectionRectMode(QCP::srmCustom);
@@ -81,6 +111,14 @@ void HistogramPlot::setSeries(std::vector<Series> series, const QString &quantit
 void HistogramPlot::addControl(QWidget *control)
 {
     m_header->addWidget(control);
+}
+
+QByteArray HistogramPlot::picture(const QString &suffix) const
+{
+    std::vector<LegendEntry> legend;
+    for (const Series &series : m_series)
+        legend.push_back({series.name, series.color, false});
+    return makePicture(m_plot, legend, m_quantity, suffix);
 }
 
 void HistogramPlot::setEmptyText(const QString &text)

@@ -45,6 +45,8 @@ public:
     void setSeries(std::vector<Series> series, const QString &quantity);
     /// Puts a control at the right end of the legend's line.
     void addControl(QWidget *control);
+    /// "svg" or "png", with the legend.
+    QByteArray picture(const QString &suffix) const;
     /// The text of an empty plot.
     void setEmptyText(const QString &text);
     /// What is drawn for one series: (position, count); zero stands at zeroPosition().
@@ -62,6 +64,7 @@ public:
 Q_SIGNALS:
     void rangeSelected(const forkpoint::MagnitudeRange &range);
     void selectionCleared();
+    void saveRequested(); ///< the picture
 
 protected:
     void changeEvent(QEvent *event) override;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/plot/line_plot.h"
 
-#include "widgets/plot/plot_export.h"
+#include "widgets/plot/picture.h"
 #include "widgets/plot/plot_theme.h"
 
 #include <qcustomplot.h>
@@ -26,7 +26,10 @@ LinePlot::LinePlot(QWidget *parent)
     layout->setSpacing(0);
     layout->addWidget(m_legend);
     layout->addWidget(m_plot, 1);
-    addPlotMenu(m_plot, QStringLiteral("over-the-steps"));
+    addPictureMenu(
+        m_plot, [this](const QString &suffix) { return picture(suffix); },
+        [this] { Q_EMIT saveRequested(); });
+    m_legend->setWordWrap(true);
     rebuild();
 }
 
@@ -34,6 +37,14 @@ void LinePlot::setSeries(std::vector<Series> series)
 {
     m_series = std::move(series);
     rebuild();
+}
+
+QByteArray LinePlot::picture(const QString &suffix) const
+{
+    std::vector<LegendEntry> legend;
+    for (const Series &series : m_series)
+        legend.push_back({series.name, series.color, series.dashed});
+    return makePicture(m_plot, legend, tr("over the steps"), suffix);
 }
 
 void LinePlot::setEmptyText(const QString &text)

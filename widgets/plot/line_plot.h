@@ -29,6 +29,10 @@ public:
 
     void setSeries(std::vector<Series> series);
     void setEmptyText(const QString &text);
+    QByteArray picture(const QString &suffix) const; ///< "svg" or "png", with the legend
+
+Q_SIGNALS:
+    void saveRequested(); ///< the picture
 
 protected:
     void changeEvent(QEvent *event) override;

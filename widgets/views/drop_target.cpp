@@ -23,6 +23,7 @@ void DropTarget::setState(const SideState &state)
         m_text = tr("Drop a checkpoint or a folder here,\nor click to choose one");
         break;
     case SideState::Phase::Opening: m_text = tr("Opening %1…").arg(path); break;
+    case SideState::Phase::Recorded:
     case SideState::Phase::Open: m_text = path + u'\n' + displayText(state.format); break;
     case SideState::Phase::Failed:
         m_text = tr("✖ %1\n%2").arg(path, displayText(state.error));
@@ -35,7 +36,7 @@ void DropTarget::setState(const SideState &state)
 
 QSize DropTarget::sizeHint() const
 {
-    return {360, fontMetrics().height() * 12};
+    return {360, fontMetrics().height() * 9};
 }
 
 void DropTarget::paintEvent(QPaintEvent *)

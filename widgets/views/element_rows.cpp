@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/element_rows.h"
 
+#include "model/row_stats.h"
 #include "widgets/display_text.h"
 
 #include <algorithm>
@@ -42,8 +43,7 @@ void ElementRows::restart(bool forget)
     const TensorRow *row = tensor();
     const QString pair =
         row ? QStringLiteral("%1/%2").arg(step).arg(displayText(row->name)) : QString();
-    const bool readable =
-        row && row->a && row->b && row->dtypeA == row->dtypeB && row->shapeA == row->shapeB;
+    const bool readable = row && hasElementPairs(*row) && !m_context->isReport();
     const bool samePair = pair == m_pair && (m_elements > 0) == readable;
     m_differing.reset();
     if (row && row->status == ItemStatus::Identical)
@@ -53,7 +53,7 @@ void ElementRows::restart(bool forget)
     if (!samePair) {
         m_pair = pair;
         m_filter = {}; // it was of the other tensor's places and magnitudes
-        m_dtype = row ? row->dtypeA : DType();
+        m_dtype = row ? measuredType(*row) : DType();
         m_elements = readable ? row->elements : 0;
         m_shape = row ? elementShape(row->shapeA, row->elements) : forkpoint::Shape();
     }

@@ -4,6 +4,7 @@
 #include "widgets/display_text.h"
 #include "widgets/theme.h"
 #include "widgets/views/element_columns.h"
+#include "widgets/views/saving.h"
 #include "widgets/views/view_setup.h"
 
 #include <QAction>
@@ -340,17 +341,51 @@ void ElementView::copy()
 {
     if (rowCount() == 0)
         return;
+    m_saveTo.clear();
     const std::uint64_t first = std::min(m_anchor, m_current);
     m_rows->collect(first, std::min(std::max(m_anchor, m_current) - first + 1, MaximumCopy));
 }
 
 void ElementView::finishCopy(const std::vector<ElementRow> &rows)
 {
-    QStringList lines{tr("flat index\tindex\tA\tB\tB-A\tULP\t") + bitsTitle()};
+    std::vector<QStringList> lines{
+        {tr("flat index"), tr("index"), tr("A"), tr("B"), tr("B-A"), tr("ULP"), bitsTitle()}};
     for (const ElementRow &row : rows)
-        lines += QString::number(row.index) + u'\t' + texts(row).join(u'\t');
-    QGuiApplication::clipboard()->setText(lines.join(u'\n') + u'\n');
+        lines.push_back(QStringList(QString::number(row.index)) + texts(row));
+    QString text;
+    for (QStringList &cells : lines) {
+        if (!m_saveTo.isEmpty())
+            std::transform(cells.begin(), cells.end(), cells.begin(), csvCell);
+        text += cells.join(m_saveTo.isEmpty() ? u'\t' : u',') + u'\n';
+    }
+    if (!m_saveTo.isEmpty()) {
+        m_context->saveFile(m_saveTo, text.toUtf8());
+        return;
+    }
+    QGuiApplication::clipboard()->setText(text);
     Q_EMIT message(tr("Copied %1").arg(countedText(rows.size(), "row", "rows")));
+}
+
+/// The selected rows, or, where it is one alone, all from the first on.
+void ElementView::askToSaveRows()
+{
+    const TensorRow *tensor = m_rows->tensor();
+    if (!tensor || rowCount() == 0)
+        return;
+    const auto [low, high] = std::minmax(m_anchor, m_current);
+    const std::uint64_t first = low == high ? 0 : low;
+    const std::uint64_t wanted = low == high ? rowCount() : high - low + 1;
+    const std::uint64_t count = std::min(wanted, MaximumCopy);
+    const auto save = [this, first, count, wanted](const QString &path) {
+        m_saveTo = path;
+        if (count < wanted)
+            Q_EMIT message(tr("The first %1 of %2 rows are saved; forkpoint-cli elements lists all")
+                               .arg(groupedText(count), groupedText(wanted)));
+        m_rows->collect(first, count);
+    };
+    askWhereToSave(m_context, this, tr("Save elements"),
+                   QStringLiteral("elements-") + displayText(tensor->name),
+                   {{QStringLiteral("CSV"), QStringLiteral("csv")}}, save);
 }
 
 void ElementView::copyValue(const ElementRow &row)
@@ -365,6 +400,8 @@ void ElementView::contextMenuEvent(QContextMenuEvent *event)
     auto *menu = new QMenu(this);
     menu->setAttribute(Qt::WA_DeleteOnClose);
     menu->addAction(m_copy);
+    connect(menu->addAction(tr("Save rows as CSV…")), &QAction::triggered, this,
+            &ElementView::askToSaveRows);
     if (const ElementRow *row = m_rows->at(m_current)) {
         const QString index = indexText(row->index, m_rows->shape());
         connect(menu->addAction(tr("Copy values of A and B")), &QAction::triggered, this,

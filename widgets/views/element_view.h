@@ -69,6 +69,7 @@ private:
     void copy();
     void finishCopy(const std::vector<ElementRow> &rows);
     void copyValue(const ElementRow &row);
+    void askToSaveRows();
     QStringList texts(const ElementRow &row) const;
     QString emptyText() const;
     QString bitsTitle() const;
@@ -92,6 +93,7 @@ private:
     std::array<int, 5> m_widest{}; ///< characters of each column up to the ULP
     std::uint64_t m_top = 0, m_current = 0, m_anchor = 0;
     bool m_scrolling = false;
+    QString m_saveTo; ///< where the rows go that are being collected; empty: the clipboard
 };
 
 } // namespace forkpoint

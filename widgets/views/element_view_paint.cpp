@@ -71,6 +71,10 @@ QString ElementView::emptyText() const
     const TensorRow *row = m_rows->tensor();
     if (!row)
         return tr("Select a tensor to see its elements.");
+    if (m_context->isReport())
+        return tr("A report keeps no elements: open the two paths that it names.");
+    if ((!row->a || !row->b) && !row->reason.empty())
+        return tr("Elements have no counterpart: %1.").arg(displayText(row->reason));
     if (!row->a || !row->b)
         return row->a ? tr("Only A has this tensor.") : tr("Only B has this tensor.");
     if (m_rows->elements() == 0 && row->elements > 0)

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/elements_page.h"
 
+#include "model/row_stats.h"
 #include "widgets/display_text.h"
 #include "widgets/plot/histogram_plot.h"
 #include "widgets/theme.h"
 #include "widgets/views/element_view.h"
+#include "widgets/views/flow_layout.h"
+#include "widgets/views/hinted_line_edit.h"
+#include "widgets/views/saving.h"
 #include "widgets/views/styled_text.h"
 
 #include <QAction>
@@ -125,6 +129,10 @@ ElementsPage::ElementsPage(ViewContext *context, QWidget *parent)
         filter.range.reset();
         m_elements->setFilter(filter);
     });
+    connect(m_plot, &HistogramPlot::saveRequested, this, [this] {
+        askToSavePicture(m_context, this, QStringLiteral("histogram-") + m_shownName,
+                         [this](const QString &suffix) { return m_plot->picture(suffix); });
+    });
     connect(m_elements, &ElementView::filterChanged, this, &ElementsPage::describeFilter);
     connect(m_elements, &ElementView::currentChanged, this, &ElementsPage::markCurrent);
     connect(m_elements, &ElementView::message, this, &ElementsPage::message);
@@ -144,17 +152,17 @@ QComboBox *ElementsPage::addChoice(QWidget *bar, const QString &name)
 QWidget *ElementsPage::buildBar()
 {
     auto *bar = new QWidget(this);
-    auto *layout = new QHBoxLayout(bar);
+    auto *layout = new FlowLayout(bar);
     layout->setContentsMargins(8, 3, 8, 3);
+    layout->setSpacing(6);
     m_order = addChoice(bar, tr("Order of the elements"));
     m_order->addItem(tr("largest first"), int(ElementOrder::Largest));
     m_order->addItem(tr("differing only"), int(ElementOrder::Differing));
     m_order->addItem(tr("by index"), int(ElementOrder::ByIndex));
-    m_goTo = new QLineEdit(bar);
+    m_goTo = new HintedLineEdit(bar);
     m_goTo->setPlaceholderText(tr("go to index…"));
     m_goTo->setAccessibleName(tr("Go to index"));
     m_goTo->setToolTip(tr("A flat index, or coordinates like 52, 23; typed or pasted"));
-    m_goTo->setMaximumWidth(fontMetrics().averageCharWidth() * 20);
     layout->addWidget(m_goTo);
     auto *first = new QAction(tr("First differing element"), this);
     const auto button = [&](const QString &text, QAction *action) {
@@ -169,7 +177,6 @@ QWidget *ElementsPage::buildBar()
     button(tr("|◂"), first);
     button(tr("◂ F7"), m_elements->previousDifferenceAction());
     button(tr("F7 ▸"), m_elements->nextDifferenceAction());
-    layout->addStretch(1);
     m_format = addChoice(bar, tr("How numbers are written"));
     m_format->addItem(tr("all digits"), int(ValueFormat::Digits));
     m_format->addItem(tr("shortest"), int(ValueFormat::Shortest));
@@ -223,7 +230,7 @@ void ElementsPage::showStats(const TensorRow *row, const DiffStats *stats)
     m_elementCount = row ? row->elements : 0;
     m_shape =
         row ? elementShape(row->a ? row->shapeA : row->shapeB, row->elements) : forkpoint::Shape();
-    m_plotKind->setEnabled(row && row->dtypeA.isFloating());
+    m_plotKind->setEnabled(row && measuredType(*row).isFloating());
     if (!stats) {
         m_plot->setSeries({}, {});
         m_plot->setEmptyText(row && row->a && row->b && row->reason.empty()
@@ -232,7 +239,9 @@ void ElementsPage::showStats(const TensorRow *row, const DiffStats *stats)
         return;
     }
     const Theme theme = Theme::of(palette());
-    m_plot->setEmptyText(tr("No pair with two finite sides"));
+    const bool report = m_context->isReport();
+    m_plot->setEmptyText(report ? tr("The report keeps no histograms: compare --full writes them")
+                                : tr("No pair with two finite sides"));
     if (m_plotKind->currentIndex() == 1 && m_plotKind->isEnabled()) {
         m_plot->setSeries({{tr("ULP"), theme.difference, stats->ulp, MagnitudeKind::Ulp}},
                           tr("elements per distance in ULP, powers of two"));
@@ -248,8 +257,9 @@ void ElementsPage::showStats(const TensorRow *row, const DiffStats *stats)
     series.push_back(
         {tr("|B−A|"), theme.difference, stats->absDifference, MagnitudeKind::AbsDifference});
     m_plot->setSeries(std::move(series),
-                      stats->magnitudes ? tr("per power of two; drag to filter")
-                                        : tr("per power of two; A and B are being counted"));
+                      report                  ? tr("per power of two")
+                          : stats->magnitudes ? tr("per power of two; drag to filter")
+                                              : tr("per power of two; A and B are being counted"));
     markCurrent();
 }
 

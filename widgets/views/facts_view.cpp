@@ -3,13 +3,13 @@
 
 #include "widgets/display_text.h"
 #include "widgets/theme.h"
-#include "widgets/views/view_setup.h"
+#include "widgets/views/table_actions.h"
 
 #include <QHeaderView>
 
 namespace forkpoint {
 
-FactsView::FactsView(QWidget *parent) : QTreeWidget(parent)
+FactsView::FactsView(ViewContext *context, QWidget *parent) : QTreeWidget(parent)
 {
     setHeaderLabels({tr("fact"), tr("A, or both"), tr("B")});
     setRootIsDecorated(false);
@@ -20,8 +20,7 @@ FactsView::FactsView(QWidget *parent) : QTreeWidget(parent)
     setSelectionMode(QAbstractItemView::ExtendedSelection);
     setAllColumnsShowFocus(true);
     header()->setStretchLastSection(true);
-    addCopyRows(this);
-    setContextMenuPolicy(Qt::ActionsContextMenu);
+    addTableActions(this, context, QStringLiteral("facts"));
 }
 
 void FactsView::setFacts(const std::vector<Fact> &facts)
@@ -47,7 +46,7 @@ void FactsView::setFacts(const std::vector<Fact> &facts)
         item->setSizeHint(0, QSize(0, forkpoint::rowHeight(font())));
     }
     setColumnWidth(0, fontMetrics().averageCharWidth() * 28);
-    setColumnWidth(1, fontMetrics().averageCharWidth() * 42);
+    setColumnWidth(1, fontMetrics().averageCharWidth() * 48);
 }
 
 } // namespace forkpoint

@@ -13,7 +13,7 @@ class FactsView : public QTreeWidget
     Q_OBJECT
 
 public:
-    explicit FactsView(QWidget *parent = nullptr);
+    explicit FactsView(ViewContext *context, QWidget *parent = nullptr);
 
     void setFacts(const std::vector<Fact> &facts);
 };

@@ -2,11 +2,13 @@
 #include "widgets/views/heat_map_view.h"
 
 #include "widgets/display_text.h"
+#include "widgets/plot/picture.h"
 #include "widgets/theme.h"
 
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
+#include <QPaintEngine>
 #include <QPainter>
 #include <QToolTip>
 
@@ -65,6 +67,9 @@ HeatMapView::HeatMapView(QWidget *parent) : QWidget(parent)
     setAccessibleName(tr("Heat map"));
     setFocusPolicy(Qt::StrongFocus);
     setMouseTracking(true);
+    addPictureMenu(
+        this, [this](const QString &suffix) { return picture(suffix); },
+        [this] { Q_EMIT saveRequested(); });
 }
 
 void HeatMapView::setMap(std::shared_ptr<const ElementMap> map)
@@ -357,6 +362,21 @@ void HeatMapView::changeEvent(QEvent *event)
 void HeatMapView::paintEvent(QPaintEvent *)
 {
     QPainter painter(this);
+    paint(painter);
+}
+
+QByteArray HeatMapView::picture(const QString &suffix) const
+{
+    return makePicture(size(), suffix, [this](QPaintDevice *device) {
+        QPainter painter(device);
+        painter.setFont(font());
+        painter.fillRect(rect(), palette().color(QPalette::Base));
+        paint(painter);
+    });
+}
+
+void HeatMapView::paint(QPainter &painter) const
+{
     const Theme theme = Theme::of(palette());
     if (m_image.isNull()) {
         painter.setPen(theme.muted);
@@ -364,7 +384,9 @@ void HeatMapView::paintEvent(QPaintEvent *)
         return;
     }
     const QRect area = mapArea();
-    painter.drawImage(area, m_image);
+    // Browsers smooth what they enlarge.
+    const bool vector = painter.paintEngine()->type() == QPaintEngine::SVG;
+    painter.drawImage(area, vector ? m_image.scaled(area.size() * 2) : m_image);
     painter.setPen(theme.border);
     painter.setBrush(Qt::NoBrush);
     painter.drawRect(area.adjusted(-1, -1, 0, 0));

@@ -42,6 +42,7 @@ public:
     std::optional<PlaneWindow> box() const; ///< of the plane
     QColor colourOf(const MapCell &cell) const;
     QString cellText(std::size_t row, std::size_t column) const;
+    QByteArray picture(const QString &suffix) const; ///< "svg" or "png", with axes and scale
 
     QSize sizeHint() const override { return {400, 260}; }
     QSize minimumSizeHint() const override { return {160, 120}; }
@@ -51,6 +52,7 @@ Q_SIGNALS:
     void boxCleared();
     void closerRequested(const forkpoint::PlaneWindow &window);
     void elementActivated(forkpoint::Index index);
+    void saveRequested(); ///< the picture
 
 protected:
     void paintEvent(QPaintEvent *event) override;
@@ -69,6 +71,7 @@ private:
     std::optional<QPoint> cellAt(QPoint pixel) const;
     PlaneWindow windowOf(QPoint from, QPoint to) const;
     void render();
+    void paint(QPainter &painter) const;
     void paintAxes(QPainter &painter, const QRect &area) const;
     void paintScale(QPainter &painter, const QRect &area) const;
     void paintMarked(QPainter &painter) const;

@@ -7,6 +7,7 @@
 
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QPainter>
 #include <QProgressBar>
 #include <QTimer>
 #include <QToolButton>
@@ -17,9 +18,25 @@ namespace forkpoint {
 
 namespace {
 
+/// One line that shows by an ellipsis that it goes on; all of it is in the tool tip.
+class ElidedLabel final : public QLabel
+{
+public:
+    using QLabel::QLabel;
+
+protected:
+    void paintEvent(QPaintEvent *) override
+    {
+        QPainter painter(this);
+        painter.setPen(palette().color(foregroundRole()));
+        painter.drawText(rect(), int(Qt::AlignLeft | Qt::AlignVCenter),
+                         fontMetrics().elidedText(text(), Qt::ElideMiddle, width()));
+    }
+};
+
 QLabel *plainLabel(QWidget *parent)
 {
-    auto *label = new QLabel(parent);
+    auto *label = new ElidedLabel(parent);
     label->setTextFormat(Qt::PlainText);
     label->setForegroundRole(QPalette::PlaceholderText);
     return label;
@@ -118,6 +135,7 @@ void JobStatus::showMessage(const QString &text)
 {
     constexpr int Shown = 5000;
     m_text->setText(text);
+    m_text->setToolTip(plainToolTip(text));
     m_messageTimer->start(Shown);
 }
 

@@ -12,7 +12,7 @@ NonFiniteDock::NonFiniteDock(ViewContext *context, QWidget *parent)
     : QDockWidget(tr("NaN and Inf"), parent),
       m_context(context),
       m_table(new RemarkTable(
-          tr("Tensors with NaN or Inf"),
+          context, tr("Tensors with NaN or Inf"),
           {tr("tensor"), tr("NaN in A"), tr("NaN in B"), tr("Inf in A"), tr("Inf in B")},
           {2, 0, 14, 14, 14, 14}, this)),
       m_summary(new QLabel(this))

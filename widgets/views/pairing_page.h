@@ -9,6 +9,7 @@ class QCheckBox;
 class QLabel;
 class QLineEdit;
 class QPushButton;
+class QToolButton;
 class QTreeView;
 
 namespace forkpoint {
@@ -16,8 +17,8 @@ namespace forkpoint {
 class PairingTableModel;
 class RowFilter;
 
-/// Which tensor met which by which rule, who met nobody, and rename rules with a preview of what
-/// they would do.
+/// Which tensor met which by which rule, who met nobody, and what decides it: rename rules, with a
+/// preview of what they would do, and which items are compared at all.
 class PairingPage : public QWidget
 {
     Q_OBJECT
@@ -36,14 +37,19 @@ Q_SIGNALS:
 private:
     void refresh();
     void preview();
+    void setPreview(const QString &text);
     void apply();
-    std::optional<std::vector<RenameRule>> typedRules(QString &problem) const;
+    void buildScope();
+    void showOptions(const PairingOptions &options);
+    std::optional<PairingOptions> typed(QString &problem) const;
+    QString leftOut(const PairingOptions &options) const;
 
     ViewContext *m_context;
     PairingTableModel *m_model;
     QTreeView *m_view;
     QLabel *m_summary, *m_preview;
-    QLineEdit *m_rename;
+    QLineEdit *m_rename, *m_include, *m_exclude;
+    QToolButton *m_scope; ///< a menu of classes; none is checked: all of them
     QCheckBox *m_strict;
     QPushButton *m_apply, *m_suggest;
 };

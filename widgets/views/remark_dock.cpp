@@ -29,7 +29,7 @@ RemarkDock *RemarkDock::problems(ViewContext *context, QWidget *parent)
 
 RemarkDock::RemarkDock(const Kind &kind, ViewContext *context, QWidget *parent)
     : QDockWidget(kind.title, parent),
-      m_table(new RemarkTable(kind.title, kind.columns, kind.characters, this))
+      m_table(new RemarkTable(context, kind.title, kind.columns, kind.characters, this))
 {
     setObjectName(kind.objectName);
     setWidget(m_table);

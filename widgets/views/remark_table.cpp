@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/remark_table.h"
 
+#include "widgets/views/table_actions.h"
 #include "widgets/views/view_setup.h"
 
 #include <QLabel>
@@ -8,8 +9,9 @@
 
 namespace forkpoint {
 
-RemarkTable::RemarkTable(const QString &accessibleName, const QStringList &columns,
-                         const std::vector<int> &characters, QWidget *parent)
+RemarkTable::RemarkTable(ViewContext *context, const QString &accessibleName,
+                         const QStringList &columns, const std::vector<int> &characters,
+                         QWidget *parent)
     : QStackedWidget(parent),
       m_model(new RemarkListModel(columns, this)),
       m_view(makeTable(m_model, accessibleName, this)),
@@ -22,8 +24,7 @@ RemarkTable::RemarkTable(const QString &accessibleName, const QStringList &colum
     m_empty->setForegroundRole(QPalette::PlaceholderText);
     addWidget(m_view);
     addWidget(m_empty);
-    addCopyRows(m_view);
-    m_view->setContextMenuPolicy(Qt::ActionsContextMenu);
+    addTableActions(m_view, context, accessibleName);
     connect(m_view, &QTreeView::activated, this, [this](const QModelIndex &index) {
         const QStringList &names = m_model->at(index.row()).names;
         if (!names.isEmpty())

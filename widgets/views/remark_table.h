@@ -2,6 +2,7 @@
 #pragma once
 
 #include "widgets/models/remark_list_model.h"
+#include "widgets/view_context.h"
 
 #include <QStackedWidget>
 
@@ -19,7 +20,7 @@ class RemarkTable : public QStackedWidget
 
 public:
     /// `characters` a column, the sign's first; 0 stretches.
-    RemarkTable(const QString &accessibleName, const QStringList &columns,
+    RemarkTable(ViewContext *context, const QString &accessibleName, const QStringList &columns,
                 const std::vector<int> &characters, QWidget *parent);
 
     void setRows(std::vector<Remark> rows);

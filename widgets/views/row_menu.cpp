@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/row_menu.h"
 
-#include "widgets/roles.h"
-
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QMenu>
@@ -44,18 +42,12 @@ void showRowMenu(QTreeView *view, ViewContext *context, const QPoint &position,
 {
     auto *menu = new QMenu(view);
     menu->setAttribute(Qt::WA_DeleteOnClose);
-    const QModelIndex current = view->currentIndex();
-    if (current.isValid()) {
-        addCopy(menu, tr("Copy name"), current.data(NameRole).toString());
-        addCopy(menu, tr("Copy cell"), current.data(Qt::DisplayRole).toString());
-        menu->addActions(view->actions());
-        menu->addSeparator();
-    }
+    menu->addActions(view->actions());
+    menu->addSeparator();
     if (!name.empty()) {
         addNotes(menu, context->notes(), name);
         menu->addSeparator();
     }
-    addCopy(menu, tr("Copy forkpoint-cli compare command"), context->commandLine());
     if (isTensor && !name.empty())
         addCopy(menu, tr("Copy forkpoint-cli elements command"),
                 context->elementsCommand(name, ElementOrder::Largest));

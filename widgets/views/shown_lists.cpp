@@ -84,4 +84,12 @@ std::vector<Remark> shownProblems(const ViewContext &context)
     return result;
 }
 
+bool isOneSideAlone(const ViewContext &context)
+{
+    const auto isOpen = [&](Side side) {
+        return context.side(side).phase == SideState::Phase::Open;
+    };
+    return isOpen(Side::A) != isOpen(Side::B);
+}
+
 } // namespace forkpoint

@@ -13,4 +13,7 @@ std::vector<Remark> shownFindings(const ViewContext &context);
 /// Diagnostics of both sides, of the runs and of the selected step, each once: file, place, text.
 std::vector<Remark> shownProblems(const ViewContext &context);
 
+/// One side is open and the other is not: what is listed has not been compared.
+bool isOneSideAlone(const ViewContext &context);
+
 } // namespace forkpoint

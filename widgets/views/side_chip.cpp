@@ -48,6 +48,7 @@ QString SideChip::stateText() const
     case SideState::Phase::Empty: return tr("or drop a file or folder");
     case SideState::Phase::Opening: return tr("opening…");
     case SideState::Phase::Failed: return tr("✖ ") + displayText(m_state.error);
+    case SideState::Phase::Recorded: return displayText(m_state.format) + tr(", from a report");
     case SideState::Phase::Open: break;
     }
     QString text = displayText(m_state.format);

@@ -3,6 +3,7 @@
 
 #include "widgets/display_text.h"
 #include "widgets/status_look.h"
+#include "widgets/views/shown_lists.h"
 #include "widgets/views/step_strip_sizes.h"
 #include "widgets/views/view_setup.h"
 
@@ -40,6 +41,21 @@ const MetricSeries *seriesNamed(const SideState &side, const std::string &name)
             return &series;
     }
     return nullptr;
+}
+
+/// The steps that one side has while it is alone; null where there is nothing to choose from.
+std::shared_ptr<const RunComparison> stepsOfTheOnlySide(const ViewContext &context)
+{
+    if (!isOneSideAlone(context))
+        return nullptr;
+    const bool isA = context.side(Side::A).phase == SideState::Phase::Open;
+    auto steps = std::make_shared<RunComparison>();
+    for (const RunStep &step : context.side(isA ? Side::A : Side::B).steps) {
+        if (step.step)
+            steps->steps.push_back(
+                {*step.step, isA ? StepStatus::OnlyInA : StepStatus::OnlyInB, 0, {}});
+    }
+    return steps;
 }
 
 } // namespace
@@ -95,6 +111,8 @@ int StepStrip::laneHeight() const
 void StepStrip::refresh()
 {
     m_comparison = m_context->comparison();
+    if (!m_comparison)
+        m_comparison = stepsOfTheOnlySide(*m_context);
     refreshMetric();
     m_pyramid = m_comparison ? StepPyramid(m_comparison->steps) : StepPyramid();
     const bool any = m_pyramid.size() > 0;
@@ -124,10 +142,19 @@ void StepStrip::refreshMetric()
     const SideState sideA = m_context->side(Side::A), sideB = m_context->side(Side::B);
     const MetricSeries *a = lossOf(sideA);
     const MetricSeries *b = a ? seriesNamed(sideB, a->name) : nullptr;
-    if (!a || !b)
+    if (a && b) {
+        m_metricName = displayText(a->name);
+        m_metric = MetricDeltas(*a, *b);
         return;
-    m_metricName = displayText(a->name);
-    m_metric = MetricDeltas(*a, *b);
+    }
+    if (!m_comparison || !m_context->isReport() || m_comparison->metrics.empty())
+        return;
+    const auto &metrics = m_comparison->metrics;
+    const auto loss = std::find_if(metrics.begin(), metrics.end(),
+                                   [](const MetricComparison &m) { return m.name == "loss"; });
+    const MetricComparison &shown = loss == metrics.end() ? metrics.front() : *loss;
+    m_metricName = displayText(shown.name);
+    m_metric = MetricDeltas(shown);
 }
 
 QString StepStrip::metricSummary() const

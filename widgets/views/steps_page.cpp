@@ -5,6 +5,8 @@
 #include "widgets/models/history_table_model.h"
 #include "widgets/plot/line_plot.h"
 #include "widgets/theme.h"
+#include "widgets/views/saving.h"
+#include "widgets/views/table_actions.h"
 #include "widgets/views/view_setup.h"
 
 #include <QEvent>
@@ -36,12 +38,15 @@ StepsPage::StepsPage(ViewContext *context, QWidget *parent)
     m_view = makeTable(m_model, tr("Over the steps"), splitter);
     m_view->setObjectName(QStringLiteral("historyTable"));
     setColumnWidths(m_view, std::array{2, 6, 8, 10, 14, 9, 0, 9, 9});
-    addCopyRows(m_view);
-    m_view->setContextMenuPolicy(Qt::ActionsContextMenu);
+    addTableActions(m_view, context, QStringLiteral("over-the-steps"));
     splitter->addWidget(m_plot);
     splitter->addWidget(m_view);
     splitter->setSizes({190, 240});
     layout->addWidget(splitter, 1);
+    connect(m_plot, &LinePlot::saveRequested, this, [this] {
+        askToSavePicture(m_context, this, QStringLiteral("over-the-steps-") + m_name,
+                         [this](const QString &suffix) { return m_plot->picture(suffix); });
+    });
     connect(m_view, &QTreeView::activated, this, [this](const QModelIndex &index) {
         m_context->selectStep(m_model->history()->points[std::size_t(index.row())].step);
     });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/tensor_detail.h"
 
+#include "model/row_stats.h"
 #include "widgets/display_text.h"
 #include "widgets/theme.h"
 #include "widgets/views/card.h"
@@ -23,6 +24,11 @@ namespace forkpoint {
 
 namespace {
 
+QString typeText(const DType &dtype, const forkpoint::Shape &shape)
+{
+    return displayText(dtype.name) + u' ' + qs(shape.toString());
+}
+
 QString specials(const DiffStats &stats)
 {
     const std::uint64_t nan = stats.nanA + stats.nanB, inf = stats.infA + stats.infB;
@@ -35,10 +41,10 @@ QString specials(const DiffStats &stats)
 
 QString numbersLine(const TensorRow &row, const DiffStats *stats)
 {
+    if (!stats && !row.reason.empty())
+        return describe(row.status) + QStringLiteral(": ") + displayText(row.reason);
     if (!row.a || !row.b)
         return describe(row.status) + u'.';
-    if (!row.reason.empty())
-        return describe(row.status) + QStringLiteral(": ") + displayText(row.reason);
     if (!stats) {
         if (row.status == ItemStatus::Identical)
             return TensorDetail::tr("Identical; statistics are being computed…");
@@ -47,13 +53,17 @@ QString numbersLine(const TensorRow &row, const DiffStats *stats)
     QString text = TensorDetail::tr("%1 of %2 elements differ (%3)")
                        .arg(groupedText(stats->differentElements), groupedText(stats->elements),
                             percentText(stats->differentElements, stats->elements));
-    if (row.dtypeA.isFloating()) {
+    if (measuredType(row).isFloating()) {
         text += TensorDetail::tr(" · max |B−A| %1 · max ULP %2")
                     .arg(QString::number(stats->maxAbs, 'g', 4), groupedText(stats->maxUlp));
+        if (const auto relative = relativeDifference(*stats))
+            text += TensorDetail::tr(" · relative L2 %1").arg(QString::number(*relative, 'g', 3));
         text += QStringLiteral(" · ") + specials(*stats);
-    } else if (row.dtypeA.isInteger()) {
+    } else if (measuredType(row).isInteger()) {
         text += TensorDetail::tr(" · max |B−A| %1").arg(groupedText(stats->maxAbsInteger));
     }
+    if (!row.comparedAs.empty())
+        text += TensorDetail::tr(" · both read as %1").arg(displayText(row.comparedAs));
     return text;
 }
 
@@ -95,7 +105,7 @@ TensorDetail::TensorDetail(ViewContext *context, QWidget *parent)
     m_beside = new WherePage(context, m_elements);
     m_elements->setBeside(m_beside);
     m_steps = new StepsPage(context, m_tabs);
-    m_facts = new FactsView(m_tabs);
+    m_facts = new FactsView(context, m_tabs);
     m_tabs->addTab(m_elements, tr("Elements"));
     m_tabs->addTab(m_where, tr("Where"));
     m_tabs->addTab(m_steps, tr("Over steps"));
@@ -218,12 +228,11 @@ void TensorDetail::refreshHeader()
         return;
     }
     const Theme theme = Theme::of(palette());
-    QString what = displayText(tensor->a ? tensor->dtypeA.name : tensor->dtypeB.name) + u' '
-        + qs((tensor->a ? tensor->shapeA : tensor->shapeB).toString());
-    if (tensor->a && tensor->b
-        && (tensor->dtypeA != tensor->dtypeB || tensor->shapeA != tensor->shapeB))
-        what += QStringLiteral(" → ") + displayText(tensor->dtypeB.name) + u' '
-            + qs(tensor->shapeB.toString());
+    const QString a = layoutText(tensor->layoutKnownA, typeText(tensor->dtypeA, tensor->shapeA));
+    const QString b = layoutText(tensor->layoutKnownB, typeText(tensor->dtypeB, tensor->shapeB));
+    QString what = tensor->a ? a : b;
+    if (tensor->a && tensor->b && a != b)
+        what += QStringLiteral(" → ") + b;
     if (const auto step = m_context->selectedStep())
         what += tr(" · step %1").arg(*step);
     m_header->setSegments({{sign(tensor->status) + u' ', theme.color(tensor->status), true},

@@ -2,6 +2,7 @@
 #include "widgets/views/tensor_facts.h"
 
 #include "model/format.h"
+#include "model/row_stats.h"
 #include "widgets/display_text.h"
 #include "widgets/theme.h"
 
@@ -57,10 +58,14 @@ void addIdentity(FactList &facts, const TensorRow &row)
     facts.both(tr("name"), displayText(row.name));
     facts.sides(tr("name in the file"), row.a ? displayText(row.nameA) : absent,
                 row.b ? displayText(row.nameB) : absent);
-    facts.sides(tr("dtype"), row.a ? displayText(row.dtypeA.name) : absent,
-                row.b ? displayText(row.dtypeB.name) : absent);
-    facts.sides(tr("shape"), row.a ? qs(row.shapeA.toString()) : absent,
-                row.b ? qs(row.shapeB.toString()) : absent);
+    const auto layout = [&](bool there, bool isKnown, const QString &text) {
+        return there ? layoutText(isKnown, text) : absent;
+    };
+    const bool inA = row.a.has_value(), inB = row.b.has_value();
+    facts.sides(tr("dtype"), layout(inA, row.layoutKnownA, displayText(row.dtypeA.name)),
+                layout(inB, row.layoutKnownB, displayText(row.dtypeB.name)));
+    facts.sides(tr("shape"), layout(inA, row.layoutKnownA, qs(row.shapeA.toString())),
+                layout(inB, row.layoutKnownB, qs(row.shapeB.toString())));
     facts.both(tr("elements"), groupedText(row.elements));
     facts.both(tr("bytes of both sides"), bytesText(row.bytes));
     facts.both(tr("status"),
@@ -94,16 +99,20 @@ void addDifference(FactList &facts, const TensorRow &row, const DiffStats &stats
         facts.both(tr("first difference"), withIndex({}, stats.firstIndex, shape).trimmed());
         facts.both(tr("last difference"), withIndex({}, stats.lastIndex, shape).trimmed());
     }
-    if (row.dtypeA.isInteger())
+    if (measuredType(row).isInteger())
         facts.both(tr("max |B−A|"),
                    withIndex(groupedText(stats.maxAbsInteger), stats.maxAbsIndex, shape));
     else
         facts.both(tr("max |B−A|"),
                    withIndex(qs(shortest(stats.maxAbs)), stats.maxAbsIndex, shape));
-    if (row.dtypeA.isFloating())
+    if (measuredType(row).isFloating()) {
         facts.both(tr("max ULP"), withIndex(groupedText(stats.maxUlp), stats.maxUlpIndex, shape));
+        facts.both(tr("median ULP of all pairs"), ulpRangeText(ulpPercentile(stats, 50)));
+        facts.both(tr("99th percentile of ULP"), ulpRangeText(ulpPercentile(stats, 99)));
+    }
     facts.both(tr("mean |B−A|"), number(stats.meanAbs()));
     facts.both(tr("RMS of B−A"), number(stats.rms()));
+    facts.both(tr("relative L2: RMS of B−A / RMS of A"), number(relativeDifference(stats)));
     facts.sides(tr("RMS"), number(stats.rmsA()), number(stats.rmsB()));
     facts.both(tr("cosine"), number(stats.cosine()));
     facts.both(tr("pairs with two finite sides"), groupedText(stats.finitePairs));

@@ -9,13 +9,17 @@
 #include "widgets/roles.h"
 #include "widgets/theme.h"
 #include "widgets/views/card.h"
+#include "widgets/views/flow_layout.h"
+#include "widgets/views/hinted_line_edit.h"
+#include "widgets/views/list_counts.h"
 #include "widgets/views/pairing_page.h"
 #include "widgets/views/row_menu.h"
+#include "widgets/views/shown_lists.h"
+#include "widgets/views/table_actions.h"
 #include "widgets/views/view_setup.h"
 
 #include <QAction>
 #include <QCheckBox>
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QKeyEvent>
 #include <QLabel>
@@ -46,50 +50,8 @@ constexpr int NameCharacters = 24;
 constexpr int TensorWidths[int(TensorColumn::Count)] = {2, 0, 9, 8, 12, 17, 8, 9};
 /// Who gives way to names first, while there is little room.
 constexpr TensorColumn GivingWay[] = {TensorColumn::Class, TensorColumn::DType,
-                                      TensorColumn::MaxUlp, TensorColumn::Shape};
-
-/// Of the tensors, or, since classes count both, of the values.
-StatusCounts countsOf(const CheckpointComparison &comparison, bool values)
-{
-    if (!values)
-        return comparison.counts;
-    StatusCounts counts;
-    for (const ValueRow &row : comparison.values)
-        counts.count(row.status);
-    return counts;
-}
-
-/// "82 of 118 differ · 2 expected · 5 shown (recipe only)"
-QString countsOf(const CheckpointComparison &comparison, bool values, const PairNotes &notes,
-                 std::size_t shown, std::optional<StateClass> onlyClass)
-{
-    const StatusCounts counts = countsOf(comparison, values);
-    const std::uint64_t differing = counts.different + counts.onlyInA + counts.onlyInB;
-    const std::size_t total = values ? comparison.values.size() : comparison.tensors.size();
-    QString text =
-        TensorList::tr("%1 of %2 differ").arg(groupedText(differing), groupedText(total));
-    std::uint64_t expected = 0;
-    const auto count = [&](const auto &rows) {
-        for (const auto &row : rows)
-            expected += row.status == ItemStatus::Different && notes.isExpected(row.name) ? 1 : 0;
-    };
-    if (!notes.expected().empty() && values)
-        count(comparison.values);
-    else if (!notes.expected().empty())
-        count(comparison.tensors);
-    if (expected > 0)
-        text += TensorList::tr(" · %1 of them expected ✓").arg(groupedText(expected));
-    if (counts.notCompared > 0) {
-        text += comparison.finished
-            ? TensorList::tr(" · %1 not compared").arg(groupedText(counts.notCompared))
-            : TensorList::tr(" · %1 not compared yet").arg(groupedText(counts.notCompared));
-    }
-    if (shown != total)
-        text += TensorList::tr(" · %1 shown").arg(groupedText(shown));
-    if (onlyClass)
-        text += TensorList::tr(" (%1 only; Esc shows all)").arg(qs(toString(*onlyClass)));
-    return text;
-}
+                                      TensorColumn::MaxUlp, TensorColumn::Shape,
+                                      TensorColumn::Differs};
 
 QString stepText(const ViewContext *context)
 {
@@ -180,18 +142,19 @@ void TensorList::fillTree()
 
 void TensorList::buildBar()
 {
-    auto *bar = new QHBoxLayout;
+    auto *bar = new FlowLayout;
     bar->setContentsMargins(8, 0, 8, 0);
     bar->setSpacing(8);
     m_tabs = new QTabBar(this);
     m_tabs->setDocumentMode(true);
     m_tabs->setDrawBase(false);
     m_tabs->setExpanding(false);
+    m_tabs->setUsesScrollButtons(false);
     m_tabs->addTab(tr("Tensors"));
     m_tabs->addTab(tr("Values"));
     m_tabs->addTab(tr("Pairing"));
     m_tabs->setAccessibleName(tr("Tensors, values or pairing"));
-    m_filter = new QLineEdit(this);
+    m_filter = new HintedLineEdit(this);
     m_filter->setPlaceholderText(tr("Filter (Ctrl+F)"));
     m_filter->setClearButtonEnabled(true);
     m_filter->setAccessibleName(tr("Filter by name"));
@@ -210,7 +173,7 @@ void TensorList::buildBar()
     m_treeButton->setFocusPolicy(Qt::TabFocus);
 
     bar->addWidget(m_tabs);
-    bar->addWidget(m_filter, 1);
+    bar->addWidget(m_filter);
     bar->addWidget(m_onlyDiffering);
     bar->addWidget(m_treeButton);
     auto *show = new QToolButton(this);
@@ -280,9 +243,7 @@ QTreeView *TensorList::buildView(QAbstractItemModel *model, const QString &objec
     view->header()->setSortIndicator(int(TensorColumn::Name), Qt::AscendingOrder);
     view->setSortingEnabled(true);
     m_stack->addWidget(view);
-    addCopyRows(view, [this](std::uint64_t rows) {
-        Q_EMIT message(tr("Copied %1").arg(countedText(rows, "row", "rows")));
-    });
+    addTableActions(view, m_context, name, [this](const QString &text) { Q_EMIT message(text); });
     view->setContextMenuPolicy(Qt::CustomContextMenu);
     connect(view, &QTreeView::customContextMenuRequested, this,
             [this](const QPoint &position) { showMenu(position); });
@@ -367,9 +328,12 @@ void TensorList::updateHeader()
     }
     const bool values = page() == Page::Values;
     const RowTableModel *rows = values ? static_cast<const RowTableModel *>(m_values) : m_table;
+    const auto shown = std::size_t(rows->rowCount());
+    // One side alone has nothing to count but itself.
     m_counts->setText(stepText(m_context)
-                      + countsOf(*comparison, values, m_context->notes(),
-                                 std::size_t(rows->rowCount()), m_onlyClass));
+                      + (m_context->comparison() ? countsText(
+                             *comparison, values, m_context->notes(), shown, m_onlyClass)
+                                                 : listedText(*comparison, values, shown)));
 }
 
 void TensorList::updatePlaceholder()
@@ -527,6 +491,13 @@ void TensorList::showMenu(const QPoint &position)
 void TensorList::paintEvent(QPaintEvent *)
 {
     paintCard(this);
+}
+
+void TensorList::changeEvent(QEvent *event)
+{
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::FontChange)
+        makeRoomForNames();
 }
 
 void TensorList::resizeEvent(QResizeEvent *event)

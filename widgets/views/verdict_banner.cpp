@@ -4,6 +4,7 @@
 #include "widgets/display_text.h"
 #include "widgets/theme.h"
 #include "widgets/views/card.h"
+#include "widgets/views/shown_lists.h"
 #include "widgets/views/styled_text.h"
 
 #include <QEvent>
@@ -57,7 +58,8 @@ void addLinked(Segments &segments, const QString &text, const std::string &name,
     segments.push_back({text.mid(at + shown.size()), theme.text});
 }
 
-void addRecipe(Segments &segments, const CheckpointComparison &comparison, const Theme &theme)
+/// False where no recipe differs.
+bool addRecipe(Segments &segments, const CheckpointComparison &comparison, const Theme &theme)
 {
     std::vector<const ValueRow *> rows;
     for (const ValueRow &row : comparison.values) {
@@ -66,7 +68,7 @@ void addRecipe(Segments &segments, const CheckpointComparison &comparison, const
             rows.push_back(&row);
     }
     if (rows.empty())
-        return;
+        return false;
     segments.push_back({QStringLiteral("\n")});
     segments.push_back({countedText(rows.size(), "recipe difference", "recipe differences"),
                         theme.text, true, false, QStringLiteral("recipe")});
@@ -83,6 +85,7 @@ void addRecipe(Segments &segments, const CheckpointComparison &comparison, const
     if (named < rows.size())
         segments.push_back(
             {VerdictBanner::tr(" and %1 more").arg(rows.size() - named), theme.muted});
+    return true;
 }
 
 QString strengthText(Strength strength)
@@ -97,7 +100,8 @@ QString strengthText(Strength strength)
 }
 
 /// Proof and coverage, and what leads on from there.
-void addCoverage(Segments &segments, const RunComparison &comparison, const Theme &theme)
+void addCoverage(Segments &segments, const RunComparison &comparison, bool hasRecipe,
+                 const Theme &theme)
 {
     const Coverage &coverage = comparison.verdict.coverage;
     const auto add = [&](const QString &text, const QString &link = {}) {
@@ -105,7 +109,8 @@ void addCoverage(Segments &segments, const RunComparison &comparison, const Them
             segments.push_back({QStringLiteral(" · "), theme.muted});
         segments.push_back({text, theme.muted, false, false, link});
     };
-    segments.push_back({QStringLiteral("\n")});
+    if (!hasRecipe)
+        segments.push_back({QStringLiteral("\n")});
     const QString strength = strengthText(comparison.verdict.strength);
     if (!strength.isEmpty())
         add(strength);
@@ -142,7 +147,7 @@ void addVerdict(Segments &segments, const RunComparison &comparison, const Theme
         segments.push_back({u' ' + reason, theme.text});
     if (comparison.firstDivergence) {
         const FirstDivergence &first = *comparison.firstDivergence;
-        segments.push_back({QStringLiteral("\n")});
+        segments.push_back({QStringLiteral(" ")});
         QString text = sentence(first.sentence);
         if (first.sentence.starts_with(first.name)) // a name keeps its case
             text.replace(0, 1, displayText(first.sentence).left(1));
@@ -181,6 +186,12 @@ void addProgress(Segments &segments, const RunComparison &comparison, const JobS
             {VerdictBanner::tr(" %1 differ already.").arg(groupedText(differ)), theme.difference});
 }
 
+/// A class and its count stay on one line.
+QString unbroken(QString text)
+{
+    return text.replace(u' ', QChar(QChar::Nbsp));
+}
+
 void addClass(Segments &segments, StateClass stateClass, const ClassSummary *summary,
               const Theme &theme)
 {
@@ -188,15 +199,15 @@ void addClass(Segments &segments, StateClass stateClass, const ClassSummary *sum
     if (!segments.empty())
         segments.push_back({QStringLiteral("     ")});
     if (!summary) {
-        segments.push_back({QStringLiteral("– ") + name, theme.muted});
-        segments.push_back({VerdictBanner::tr(" not recorded"), theme.muted});
+        segments.push_back({unbroken(QStringLiteral("– ") + name), theme.muted});
+        segments.push_back({unbroken(VerdictBanner::tr(" not recorded")), theme.muted});
         return;
     }
     const StatusCounts &counts = summary->counts;
     const std::uint64_t differ = counts.different + counts.onlyInA + counts.onlyInB;
     const std::uint64_t total = counts.matched() + counts.onlyInA + counts.onlyInB;
     const bool pending = summary->outcome == Outcome::Undecided && counts.notCompared == total;
-    segments.push_back({(pending ? QStringLiteral("?") : sign(summary->outcome)) + u' ',
+    segments.push_back({unbroken((pending ? QStringLiteral("?") : sign(summary->outcome)) + u' '),
                         theme.color(summary->outcome), true});
     segments.push_back(
         {name, theme.color(summary->outcome), true, false, QStringLiteral("class:") + name});
@@ -207,7 +218,7 @@ void addClass(Segments &segments, StateClass stateClass, const ClassSummary *sum
         text = VerdictBanner::tr(" within tolerance");
     else if (summary->outcome != Outcome::Identical)
         text = VerdictBanner::tr(" unknown");
-    segments.push_back({text, theme.muted});
+    segments.push_back({unbroken(text), theme.muted});
 }
 
 Segments classRow(const CheckpointComparison &comparison, const Theme &theme)
@@ -230,6 +241,40 @@ Segments classRow(const CheckpointComparison &comparison, const Theme &theme)
     return segments;
 }
 
+/// "\n118 tensors and 119 values of A are listed below."; empty while nothing is listed.
+QString listedText(const ViewContext &context, const QString &name)
+{
+    const auto listing = context.stepComparison();
+    if (!listing)
+        return {};
+    return VerdictBanner::tr("\n%1 and %2 of %3 are listed below.")
+        .arg(countedText(listing->tensors.size(), "tensor", "tensors"),
+             countedText(listing->values.size(), "value", "values"), name);
+}
+
+/// What the side that is alone holds, and what it waits for; empty unless one is.
+Segments onlySide(const ViewContext &context, const Theme &theme)
+{
+    const auto isOpen = [&](Side side) {
+        return context.side(side).phase == SideState::Phase::Open;
+    };
+    if (!isOneSideAlone(context))
+        return {};
+    const Side open = isOpen(Side::A) ? Side::A : Side::B;
+    const Side missing = open == Side::A ? Side::B : Side::A;
+    const QString name = QChar(open == Side::A ? u'A' : u'B');
+    const QString other = QChar(missing == Side::A ? u'A' : u'B');
+    if (context.side(missing).phase == SideState::Phase::Opening)
+        return {};
+    Segments segments{{VerdictBanner::tr("◐ Only %1 is open: ").arg(name), theme.unknown, true},
+                      {VerdictBanner::tr("nothing is compared. "), theme.text, true},
+                      {VerdictBanner::tr("Open %1").arg(other), theme.color(missing), true, false,
+                       QStringLiteral("open:") + other},
+                      {VerdictBanner::tr(" to compare them, or drop it on its chip."), theme.text}};
+    segments.push_back({listedText(context, name), theme.muted});
+    return segments;
+}
+
 /// Which sides could not be opened and why; empty if none failed.
 Segments failedSides(const ViewContext &context, const Theme &theme)
 {
@@ -246,7 +291,34 @@ Segments failedSides(const ViewContext &context, const Theme &theme)
                                 .arg(state.error),
                             theme.text, true});
     }
+    if (!segments.empty() && isOneSideAlone(context))
+        segments.push_back({listedText(context,
+                                       context.side(Side::A).phase == SideState::Phase::Open
+                                           ? QStringLiteral("A")
+                                           : QStringLiteral("B")),
+                            theme.muted});
     return segments;
+}
+
+/// While there is no comparison: why.
+Segments withoutComparison(const ViewContext &context, const Theme &theme)
+{
+    const JobState job = context.job();
+    const bool both = context.side(Side::A).phase != SideState::Phase::Empty
+        && context.side(Side::B).phase != SideState::Phase::Empty;
+    // A side whose opening was cancelled has failed for no other reason.
+    if (job.phase == JobState::Phase::Cancelled)
+        return {{VerdictBanner::tr("? Cancelled before anything was compared."), theme.unknown}};
+    if (Segments segments = failedSides(context, theme); !segments.empty())
+        return segments;
+    if (Segments segments = onlySide(context, theme); !segments.empty())
+        return segments;
+    if (job.phase == JobState::Phase::Failed)
+        return {{VerdictBanner::tr("? Not compared. ") + sentence(job.error.toStdString()),
+                 theme.unknown, true}};
+    return {{both ? VerdictBanner::tr("… Opening both sides; nothing is compared yet.")
+                  : VerdictBanner::tr("Open two runs or checkpoints to compare them."),
+             theme.muted}};
 }
 
 } // namespace
@@ -279,7 +351,8 @@ VerdictBanner::VerdictBanner(ViewContext *context, QWidget *parent)
 
 QString VerdictBanner::plainText() const
 {
-    return m_sentence->plainText() + u'\n' + m_classes->plainText();
+    QString text = m_sentence->plainText() + u'\n' + m_classes->plainText();
+    return text.replace(QChar(QChar::Nbsp), u' ');
 }
 
 void VerdictBanner::follow(const QString &link)
@@ -296,6 +369,8 @@ void VerdictBanner::follow(const QString &link)
         Q_EMIT problemsRequested();
     else if (link == QLatin1String("reload"))
         m_context->reload();
+    else if (link.startsWith(QLatin1String("open:")))
+        Q_EMIT openRequested(link.endsWith(u'A') ? Side::A : Side::B);
     else if (link.startsWith(QLatin1String("class:"))) {
         if (const auto stateClass = stateClassByName(link.mid(6).toStdString()))
             Q_EMIT classRequested(*stateClass);
@@ -306,38 +381,32 @@ void VerdictBanner::refresh()
 {
     const Theme theme = Theme::of(palette());
     const auto comparison = m_context->comparison();
-    const JobState job = m_context->job();
     Segments segments, classes;
-    m_stripe = theme.border;
+    m_stripe = theme.unknown;
     if (!comparison) {
-        const bool both = m_context->side(Side::A).phase != SideState::Phase::Empty
-            && m_context->side(Side::B).phase != SideState::Phase::Empty;
-        segments = failedSides(*m_context, theme);
-        if (!segments.empty())
-            m_stripe = theme.unknown;
-        else if (job.phase == JobState::Phase::Failed)
-            segments.push_back(
-                {tr("? Not compared. ") + sentence(job.error.toStdString()), theme.unknown, true});
-        else if (job.phase == JobState::Phase::Cancelled)
-            segments.push_back({tr("? Cancelled before anything was compared."), theme.unknown});
-        else if (both)
-            segments.push_back({tr("… Opening both sides; nothing is compared yet."), theme.muted});
-        else
-            segments.push_back({tr("Open two runs or checkpoints to compare them."), theme.muted});
+        segments = withoutComparison(*m_context, theme);
+        if (segments.front().color == theme.muted)
+            m_stripe = theme.border;
     } else {
         if (comparison->finished)
             addVerdict(segments, *comparison, theme);
         else
-            addProgress(segments, *comparison, job, theme);
+            addProgress(segments, *comparison, m_context->job(), theme);
         const auto step = m_context->stepComparison();
         const CheckpointComparison &shown =
             comparison->finished || !step ? comparison->shown : *step;
-        addRecipe(segments, shown, theme);
-        if (comparison->finished)
-            addCoverage(segments, *comparison, theme);
+        const bool hasRecipe = addRecipe(segments, shown, theme);
+        if (comparison->finished) {
+            addCoverage(segments, *comparison, hasRecipe, theme);
+            m_stripe = theme.color(comparison->verdict.outcome);
+        }
         classes = classRow(shown, theme);
-        m_stripe = comparison->finished ? theme.color(comparison->verdict.outcome) : theme.unknown;
     }
+    if (m_context->isReport())
+        segments.push_back({tr("\nRead from the report %1: what it does not keep, such as "
+                               "elements, cannot be shown.")
+                                .arg(displayText(m_context->reportFile())),
+                            theme.unknown});
     const QString changed = m_context->changedFiles();
     if (!changed.isEmpty()) {
         segments.push_back(

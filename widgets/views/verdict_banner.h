@@ -26,6 +26,7 @@ Q_SIGNALS:
     void classRequested(forkpoint::StateClass stateClass);
     void findingsRequested();
     void problemsRequested();
+    void openRequested(forkpoint::Side side); ///< the one that is missing
 
 protected:
     void paintEvent(QPaintEvent *event) override;

@@ -5,10 +5,13 @@
 
 #include <QAction>
 #include <QClipboard>
+#include <QEvent>
 #include <QGuiApplication>
 #include <QHeaderView>
 #include <QMenu>
 #include <QTreeView>
+
+#include <vector>
 
 namespace forkpoint {
 
@@ -33,6 +36,41 @@ void showHeaderMenu(QTreeView *view, const QPoint &position)
     }
     menu->popup(header->mapToGlobal(position));
 }
+
+/// Widths of columns that follow the view's font.
+class ColumnWidths final : public QObject
+{
+public:
+    ColumnWidths(QTreeView *view, std::vector<int> characters)
+        : QObject(view),
+          m_view(view),
+          m_characters(std::move(characters))
+    {
+        for (int column = 0; column < int(m_characters.size()); ++column)
+            if (m_characters[std::size_t(column)] == 0)
+                view->header()->setSectionResizeMode(column, QHeaderView::Stretch);
+        view->installEventFilter(this);
+        apply();
+    }
+
+    bool eventFilter(QObject *object, QEvent *event) override
+    {
+        if (event->type() == QEvent::FontChange)
+            apply();
+        return QObject::eventFilter(object, event);
+    }
+
+private:
+    void apply()
+    {
+        for (int column = 0; column < int(m_characters.size()); ++column)
+            if (const int count = m_characters[std::size_t(column)])
+                m_view->setColumnWidth(column, columnWidth(m_view, count));
+    }
+
+    QTreeView *m_view;
+    std::vector<int> m_characters; ///< 0 stretches
+};
 
 } // namespace
 
@@ -69,14 +107,7 @@ int columnWidth(const QTreeView *view, int characters)
 
 void setColumnWidths(QTreeView *view, std::span<const int> characters)
 {
-    int column = 0;
-    for (int count : characters) {
-        if (count == 0)
-            view->header()->setSectionResizeMode(column, QHeaderView::Stretch);
-        else
-            view->setColumnWidth(column, columnWidth(view, count));
-        ++column;
-    }
+    new ColumnWidths(view, {characters.begin(), characters.end()});
 }
 
 QString selectionAsText(const QTreeView *view)

@@ -19,7 +19,7 @@ namespace forkpoint {
 /// resizable columns that can be hidden from the header's menu, own delegate.
 QTreeView *makeTable(QAbstractItemModel *model, const QString &accessibleName, QWidget *parent);
 
-/// Widths from the font: one number of characters a column, 0 for the one that stretches.
+/// Widths that follow the font: one number of characters a column, 0 for the one that stretches.
 void setColumnWidths(QTreeView *view, std::span<const int> characters);
 /// Pixels of a column that holds so many characters.
 int columnWidth(const QTreeView *view, int characters);

@@ -66,6 +66,7 @@ QString missingText(const SideState &side, const QString &name, const QString &o
         return Welcome::tr("%1 could not be opened; choose it again. %2 is still missing.")
             .arg(name, other);
     case SideState::Phase::Open: break;
+    case SideState::Phase::Recorded:
     case SideState::Phase::Empty: return {};
     }
     const QString steps = side.steps.size() > 1
@@ -88,9 +89,12 @@ Welcome::Welcome(ViewContext *context, QWidget *parent) : QWidget(parent), m_con
     large.setPointSizeF(large.pointSizeF() * 1.6);
     heading->setFont(large);
     outer->addWidget(heading);
-    outer->addWidget(note(tr("Open two checkpoints, or two folders of checkpoints: safetensors, "
-                             "torch.save, npy and npz. Files are only read, and nothing in them is "
-                             "ever executed.")));
+    outer->addWidget(note(tr("Open two checkpoints, or two folders of checkpoints. Files are only "
+                             "read, and nothing in "
+                             "them is ever executed. What a file is, its contents decide: %1; or a "
+                             "report (.json) that "
+                             "Forkpoint wrote.")
+                              .arg(displayText(context->formats()))));
     auto *targets = new QHBoxLayout;
     targets->setSpacing(16);
     for (Side side : {Side::A, Side::B}) {
@@ -101,7 +105,7 @@ Welcome::Welcome(ViewContext *context, QWidget *parent) : QWidget(parent), m_con
         connect(target, &DropTarget::pathDropped, this,
                 [this, side](const QString &path) { m_context->openSide(side, path); });
     }
-    outer->addLayout(targets);
+    outer->addLayout(targets, 1);
     m_missing = note({});
     m_missing->setForegroundRole(QPalette::WindowText);
     outer->addWidget(m_missing);
@@ -120,7 +124,7 @@ Welcome::Welcome(ViewContext *context, QWidget *parent) : QWidget(parent), m_con
     recent->addStretch(1);
     columns->addLayout(samples, 1);
     columns->addLayout(recent, 1);
-    outer->addLayout(columns, 1);
+    outer->addLayout(columns, 2);
     connect(context, &ViewContext::sideChanged, this, [this] { refreshSides(); });
     refresh();
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/where_page.h"
 
+#include "model/row_stats.h"
 #include "widgets/display_text.h"
+#include "widgets/views/flow_layout.h"
 #include "widgets/views/heat_map_view.h"
+#include "widgets/views/saving.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -38,7 +41,7 @@ WherePage::WherePage(ViewContext *context, QWidget *parent)
       m_view(new HeatMapView(this)),
       m_quantity(new QComboBox(this)),
       m_axes(new QComboBox(this)),
-      m_sliceLayout(new QHBoxLayout),
+      m_bar(new FlowLayout),
       m_autoRange(new QCheckBox(tr("auto"), this)),
       m_lowest(powerBox(this, tr("Magnitude of the weakest colour"))),
       m_highest(powerBox(this, tr("Magnitude of the strongest colour"))),
@@ -62,19 +65,14 @@ WherePage::WherePage(ViewContext *context, QWidget *parent)
     m_later->setSingleShot(true);
     m_later->setInterval(60);
 
-    auto *bar = new QHBoxLayout;
-    bar->setContentsMargins(8, 4, 8, 0);
-    bar->addWidget(m_quantity);
-    bar->addWidget(m_axes);
-    bar->addLayout(m_sliceLayout);
-    bar->addWidget(m_whole);
-    bar->addStretch(1);
-    bar->addWidget(m_autoRange);
-    bar->addWidget(m_lowest);
-    bar->addWidget(m_highest);
+    m_bar->setContentsMargins(8, 4, 8, 0);
+    m_bar->setSpacing(6);
+    for (QWidget *control : std::initializer_list<QWidget *>{m_quantity, m_axes, m_whole,
+                                                             m_autoRange, m_lowest, m_highest})
+        m_bar->addWidget(control);
     auto *layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 4);
-    layout->addLayout(bar);
+    layout->addLayout(m_bar);
     layout->addWidget(m_view, 1);
     auto *below = new QHBoxLayout;
     below->setContentsMargins(12, 0, 12, 0);
@@ -98,6 +96,13 @@ WherePage::WherePage(ViewContext *context, QWidget *parent)
     });
     connect(m_view, &HeatMapView::boxCleared, this, [this] { Q_EMIT partSelected(std::nullopt); });
     connect(m_view, &HeatMapView::elementActivated, this, &WherePage::elementActivated);
+    connect(m_view, &HeatMapView::saveRequested, this, [this] {
+        const TensorRow *tensor = row();
+        askToSavePicture(m_context, this,
+                         QStringLiteral("where-")
+                             + (tensor ? displayText(tensor->name) : QString()),
+                         [this](const QString &suffix) { return m_view->picture(suffix); });
+    });
     connect(context, &ViewContext::selectedTensorChanged, this, &WherePage::refreshTensor);
     connect(context, &ViewContext::stepComparisonChanged, this, &WherePage::refreshTensor);
     connect(context, &ViewContext::mapReady, this, &WherePage::receive);
@@ -105,6 +110,7 @@ WherePage::WherePage(ViewContext *context, QWidget *parent)
         if (id != m_askedId)
             return;
         m_error = error;
+        m_view->setEmptyText(tr("Not drawn: %1").arg(error));
         describe();
     });
     refreshTensor();
@@ -122,8 +128,8 @@ void WherePage::refreshTensor()
 {
     m_comparison = m_context->stepComparison();
     const TensorRow *tensor = row();
-    const bool readable = tensor && tensor->a && tensor->b && tensor->dtypeA == tensor->dtypeB
-        && tensor->shapeA == tensor->shapeB && tensor->elements > 0;
+    const bool report = m_context->isReport();
+    const bool readable = tensor && hasElementPairs(*tensor) && tensor->elements > 0 && !report;
     const QString pair = readable ? QStringLiteral("%1/%2")
                                         .arg(m_context->selectedStep().value_or(-1))
                                         .arg(displayText(tensor->name))
@@ -135,10 +141,12 @@ void WherePage::refreshTensor()
     m_askedId = 0;
     m_error.clear();
     m_view->setMap(nullptr);
-    m_view->setEmptyText(!tensor         ? tr("Select a tensor to see where it differs.")
+    m_view->setEmptyText(!tensor ? tr("Select a tensor to see where it differs.")
+                             : report
+                             ? tr("A report keeps no map: open the two paths that it names.")
                              : !readable ? tr("There is no pair of elements to draw.")
                                          : tr("The map is being read…"));
-    const bool floating = tensor && tensor->dtypeA.isFloating();
+    const bool floating = tensor && measuredType(*tensor).isFloating();
     if (!floating && m_quantity->currentData().toInt() == int(MapQuantity::Ulp))
         m_quantity->setCurrentIndex(0);
     for (QWidget *control : std::initializer_list<QWidget *>{m_quantity, m_axes, m_whole})
@@ -188,7 +196,7 @@ void WherePage::refreshSlices()
         box->setAccessibleName(tr("Index along axis %1").arg(axis));
         const bool drawn = int(axis) == chosen.toPoint().x() || int(axis) == chosen.toPoint().y();
         box->setVisible(!drawn);
-        m_sliceLayout->addWidget(box);
+        m_bar->addWidget(box);
         connect(box, &QSpinBox::valueChanged, m_later, qOverload<>(&QTimer::start));
         m_slices.push_back(box);
     }

@@ -7,7 +7,6 @@
 
 class QCheckBox;
 class QComboBox;
-class QHBoxLayout;
 class QLabel;
 class QSpinBox;
 class QTimer;
@@ -15,6 +14,7 @@ class QToolButton;
 
 namespace forkpoint {
 
+class FlowLayout;
 class HeatMapView;
 
 /// Where a pair of tensors differs: a heat map with the choice of what is drawn, of the axes and of
@@ -53,7 +53,7 @@ private:
     ViewContext *m_context;
     HeatMapView *m_view;
     QComboBox *m_quantity, *m_axes;
-    QHBoxLayout *m_sliceLayout;
+    FlowLayout *m_bar;                ///< the boxes of slices come last
     std::vector<QSpinBox *> m_slices; ///< one an axis; of the two drawn ones hidden
     QCheckBox *m_autoRange;
     QSpinBox *m_lowest, *m_highest;

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QLineEdit>
+
+namespace forkpoint {
+
+/// A line that is never too narrow for its placeholder.
+class HintedLineEdit final : public QLineEdit
+{
+public:
+    using QLineEdit::QLineEdit;
+
+    QSize sizeHint() const override { return withPlaceholder(QLineEdit::sizeHint()); }
+    QSize minimumSizeHint() const override { return withPlaceholder(QLineEdit::minimumSizeHint()); }
+
+private:
+    QSize withPlaceholder(QSize size) const
+    {
+        const int padding = 2 * fontMetrics().averageCharWidth() + 8;
+        const int text = fontMetrics().horizontalAdvance(placeholderText()) + padding;
+        return {isClearButtonEnabled() ? text + size.height() : text, size.height()};
+    }
+};
+
+} // namespace forkpoint

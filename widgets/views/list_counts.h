@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/comparison.h"
+#include "widgets/pair_notes.h"
+
+#include <QString>
+
+#include <optional>
+
+namespace forkpoint {
+
+/// Of the tensors, or of the values: "82 of 118 differ · 2 expected · 5 shown (recipe only)".
+QString countsText(const CheckpointComparison &comparison, bool values, const PairNotes &notes,
+                   std::size_t shown, std::optional<StateClass> onlyClass);
+/// Of one side alone: "5 of 118 shown, none compared".
+QString listedText(const CheckpointComparison &listing, bool values, std::size_t shown);
+
+} // namespace forkpoint
