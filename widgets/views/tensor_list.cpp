@@ -155,7 +155,8 @@ void TensorList::buildBar()
     m_tabs->addTab(tr("Pairing"));
     m_tabs->setAccessibleName(tr("Tensors, values or pairing"));
     m_filter = new HintedLineEdit(this);
-    m_filter->setPlaceholderText(tr("Filter (Ctrl+F)"));
+    m_filter->setPlaceholderText(tr("Filter…"));
+    m_filter->setToolTip(tr("Only names that contain this text (Ctrl+F)"));
     m_filter->setClearButtonEnabled(true);
     m_filter->setAccessibleName(tr("Filter by name"));
     m_onlyDiffering = new QCheckBox(tr("only differing"), this);
