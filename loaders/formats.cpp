@@ -23,8 +23,10 @@ std::vector<FormatInfo> listFormats()
         formats.push_back(
             {std::string(dialect->name()), std::string(dialect->description()), true, {}});
     const std::string noZstd(whyNoZstd());
-    formats.push_back(
-        {"zstd", "compressed items of distributed checkpoints", noZstd.empty(), noZstd});
+    formats.push_back({"zstd",
+                       "compressed items of distributed checkpoints, compressed fingerprint files",
+                       noZstd.empty(), noZstd});
+    formats.push_back({"fpx", "fingerprint files (fingerprint --out)", true, {}});
     formats.push_back({"hf-index", "sharded checkpoints with an index (*.index.json)", true, {}});
     formats.push_back({"series", "a directory of checkpoints by step", true, {}});
     formats.push_back({"metrics", "JSON lines and CSV beside the checkpoints", true, {}});

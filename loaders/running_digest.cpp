@@ -4,14 +4,11 @@
 #include <openssl/evp.h>
 #include <zlib.h>
 
-#include <algorithm>
 #include <array>
 
 namespace forkpoint {
 
 namespace {
-
-constexpr std::array<std::string_view, 4> Known = {"sha256", "sha1", "md5", "crc32"};
 
 std::string toHex(ByteView bytes)
 {
@@ -36,11 +33,6 @@ struct RunningDigest::State
     std::unique_ptr<EVP_MD_CTX, FreeContext> context; ///< null: the CRC
     std::uint32_t crc = 0;
 };
-
-bool RunningDigest::isKnown(std::string_view name)
-{
-    return std::find(Known.begin(), Known.end(), name) != Known.end();
-}
 
 RunningDigest::RunningDigest(std::string_view name) : m_state(std::make_unique<State>())
 {

@@ -13,8 +13,6 @@ namespace forkpoint {
 class RunningDigest
 {
 public:
-    static bool isKnown(std::string_view name);
-
     explicit RunningDigest(std::string_view name); ///< a known name
     ~RunningDigest();
     RunningDigest(RunningDigest &&) noexcept;

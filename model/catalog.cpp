@@ -39,6 +39,25 @@ void measure(TensorRef &tensor)
     tensor.bytes = (*bits + 7) / 8;
 }
 
+/// Sorts numbers and moves each item once: items are large.
+template <class Item>
+void sortByName(std::vector<Item> &items)
+{
+    std::vector<std::size_t> order(items.size());
+    for (std::size_t i = 0; i < order.size(); ++i)
+        order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
+        return items[left].name < items[right].name;
+    });
+    if (std::is_sorted(order.begin(), order.end()))
+        return;
+    std::vector<Item> sorted;
+    sorted.reserve(items.size());
+    for (const std::size_t index : order)
+        sorted.push_back(std::move(items[index]));
+    items = std::move(sorted);
+}
+
 } // namespace
 
 void Catalog::finish(const StateClassRules &rules, std::string_view separator)
@@ -53,9 +72,8 @@ void Catalog::finish(const StateClassRules &rules, std::string_view separator)
         if (value.stateClass == StateClass::Unknown)
             value.stateClass = rules.classify(value.name, false);
     }
-    const auto byName = [](const auto &left, const auto &right) { return left.name < right.name; };
-    std::stable_sort(tensors.begin(), tensors.end(), byName);
-    std::stable_sort(values.begin(), values.end(), byName);
+    sortByName(tensors);
+    sortByName(values);
 }
 
 std::optional<TensorIndex> Catalog::findTensor(std::string_view name) const

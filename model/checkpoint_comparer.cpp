@@ -2,11 +2,9 @@
 #include "model/checkpoint_comparer.h"
 
 #include "model/compare_rows.h"
+#include "model/comparer_state.h"
 #include "model/comparison_findings.h"
-#include "model/comparison_verdict.h"
 #include "model/content_join.h"
-#include "model/row_reading.h"
-#include "model/value_comparison.h"
 
 #include <algorithm>
 
@@ -17,33 +15,8 @@ namespace {
 /// Reading of one batch; a batch is what an interactive request may have to wait for.
 constexpr std::uint64_t BatchBytes = 64u << 20;
 constexpr std::size_t BatchTasks = 4096;
-/// One piece of work of a thread, where only leaves are wanted: a multiple of the leaf.
-constexpr std::uint64_t TaskBytes = 4u << 20;
 
-enum class Phase { Reading, Measuring, Finished };
-
-/// One piece of work of a thread.
-struct ReadTask
-{
-    enum class Kind { Leaves, Unit };
-
-    std::size_t row = 0;
-    Kind kind = Kind::Leaves;
-    bool sideA = false, sideB = false;
-    std::uint64_t first = 0, size = 0; ///< bytes of leaves, elements of a unit
-    std::uint64_t bytes = 0;           ///< of both sides
-};
-
-/// A unit that was equal before its row was known to differ, or one of a row that had to be read
-/// whole before.
-struct MeasureTask
-{
-    std::size_t row = 0;
-    std::size_t unit = 0;
-    Index first = 0, count = 0;
-    bool equal = false; ///< A stands for both sides
-    std::uint64_t bytes = 0;
-};
+} // namespace
 
 MeasureWhen measuringOf(const CompareOptions &options)
 {
@@ -54,67 +27,6 @@ MeasureWhen measuringOf(const CompareOptions &options)
                                                    : MeasureWhen::IfDifferent;
 }
 
-} // namespace
-
-struct CheckpointComparer::State
-{
-    std::shared_ptr<const TensorSource> a, b;
-    CompareOptions options;
-    const ComputeBackend &backend;
-    Executor &executor;
-    MeasureWhen measuring;
-
-    CheckpointComparison result;
-    Pairing pairing;
-    std::vector<std::optional<MeasuredAs>> measuredAs; ///< per row; nothing: no common type
-    std::vector<RowReading> readings;
-    std::vector<std::size_t> tasksLeft; ///< of reading, per row
-    std::vector<ReadTask> readTasks;
-    std::vector<MeasureTask> measureTasks;
-    std::size_t nextTask = 0;
-    std::size_t nextMeasure = 0;
-    bool changed = false; ///< a file did, while it was read
-    Phase phase = Phase::Reading;
-    Progress progress;
-
-    State(std::shared_ptr<const TensorSource> sourceA, std::shared_ptr<const TensorSource> sourceB,
-          CompareOptions compareOptions, const ComputeBackend &computeBackend,
-          Executor &workExecutor)
-        : a(std::move(sourceA)),
-          b(std::move(sourceB)),
-          options(std::move(compareOptions)),
-          backend(computeBackend),
-          executor(workExecutor),
-          measuring(measuringOf(options))
-    {
-    }
-
-    void prepare();
-    void planReading();
-    void planRow(std::size_t row);
-    void planUnits(std::size_t row);
-    void planLeaves(std::size_t row, bool sideA, bool sideB, std::uint64_t bytes);
-
-    bool endsEarly(std::size_t row) const;
-    void readBatch(std::stop_token stop);
-    UnitReading runTask(const ReadTask &task, std::stop_token stop) const;
-    void announce(const ReadTask &task) const;
-    void takeReading(const ReadTask &task, UnitReading reading);
-    void planMissing(std::size_t row);
-    void planMeasuringOf(std::size_t row);
-    void fail(std::size_t row, const Error &error);
-    void endTask(std::size_t row);
-    void decideRow(std::size_t row);
-    void finishReading();
-    void planMeasuring();
-    bool measureBatch(std::stop_token stop);
-    void takeMeasured(const MeasureTask &task, Result<DiffStats> stats);
-    void finish();
-
-    PairOfTensors tensorsOf(const TensorRow &row, bool sideA = true, bool sideB = true) const;
-    ComparisonContext context() const;
-};
-
 PairOfTensors CheckpointComparer::State::tensorsOf(const TensorRow &row, bool sideA,
                                                    bool sideB) const
 {
@@ -124,87 +36,6 @@ PairOfTensors CheckpointComparer::State::tensorsOf(const TensorRow &row, bool si
     if (row.b && sideB)
         pair.b = SourcedTensor{b.get(), *row.b};
     return pair;
-}
-
-// --- step 1: pair, and decide what needs no bytes
-
-void CheckpointComparer::State::prepare()
-{
-    pairing = pairCatalogs(a->catalog(), b->catalog(), options.pairing);
-    PreparedRows prepared = prepareRows(pairing, a->catalog(), b->catalog());
-    result.tensors = std::move(prepared.rows);
-    measuredAs = std::move(prepared.measuredAs);
-    result.values = compareValues(a->catalog(), b->catalog(), pairing.values, options.strictValues,
-                                  options.tolerance);
-    planReading();
-    progress.itemsTotal = result.tensors.size();
-    progress.phase = "comparing";
-}
-
-// --- step 2: read both sides once
-
-/// The largest first, so that no thread is left with one at the end.
-void CheckpointComparer::State::planReading()
-{
-    readings.resize(result.tensors.size());
-    tasksLeft.resize(result.tensors.size());
-    std::vector<std::size_t> order(result.tensors.size());
-    for (std::size_t i = 0; i < order.size(); ++i)
-        order[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
-        return result.tensors[left].bytes > result.tensors[right].bytes;
-    });
-    for (const std::size_t row : order) {
-        const std::size_t before = readTasks.size();
-        planRow(row);
-        tasksLeft[row] = readTasks.size() - before;
-        progress.itemsDone += tasksLeft[row] == 0;
-    }
-}
-
-void CheckpointComparer::State::planRow(std::size_t index)
-{
-    const TensorRow &row = result.tensors[index];
-    const PairOfTensors pair = tensorsOf(row);
-    if (measuredAs[index]) {
-        if (measuredAs[index]->dtype.kind == ElementKind::Opaque)
-            planLeaves(index, true, true, pair.a->ref().bytes);
-        else
-            planUnits(index);
-    } else if (row.a.has_value() != row.b.has_value() && !options.pairing.strict) {
-        // Unpaired: read for a join by content, unless it cannot be read.
-        const TensorRef &tensor = pair.a ? pair.a->ref() : pair.b->ref();
-        if (!tensor.unreadable)
-            planLeaves(index, row.a.has_value(), row.b.has_value(), tensor.bytes);
-    }
-}
-
-void CheckpointComparer::State::planUnits(std::size_t index)
-{
-    const TensorRow &row = result.tensors[index];
-    const Index unit = unitLength(*measuredAs[index]);
-    // An empty tensor still has one (empty) unit, so that it is decided like any other.
-    Index first = 0;
-    do {
-        const Index count = std::min(unit, row.elements - first);
-        const std::uint64_t bytes = (count * (row.dtypeA.bits + row.dtypeB.bits) + 7) / 8;
-        readTasks.push_back({index, ReadTask::Kind::Unit, true, true, first, count, bytes});
-        progress.bytesTotal += bytes;
-        first += count;
-    } while (first < row.elements);
-}
-
-void CheckpointComparer::State::planLeaves(std::size_t row, bool sideA, bool sideB,
-                                           std::uint64_t bytes)
-{
-    std::uint64_t first = 0;
-    do {
-        const std::uint64_t size = std::min(TaskBytes, bytes - first);
-        const std::uint64_t both = size * (std::uint64_t(sideA) + std::uint64_t(sideB));
-        readTasks.push_back({row, ReadTask::Kind::Leaves, sideA, sideB, first, size, both});
-        progress.bytesTotal += both;
-        first += size;
-    } while (first < bytes);
 }
 
 /// A difference that was seen stays one, whatever cannot be read after it.
@@ -249,7 +80,8 @@ UnitReading CheckpointComparer::State::runTask(const ReadTask &task, std::stop_t
     const TensorRow &row = result.tensors[task.row];
     const PairOfTensors pair = tensorsOf(row, task.sideA, task.sideB);
     if (task.kind == ReadTask::Kind::Leaves)
-        return {readLeaves(pair, {task.first, task.size}, backend, options.fingerprints, stop),
+        return {readLeaves(pair, {task.first, task.size}, backend,
+                           options.fingerprints || evidence[task.row].withoutBytes(), stop),
                 std::nullopt};
     UnitRequest request;
     request.first = task.first;
@@ -315,7 +147,7 @@ void CheckpointComparer::State::takeReading(const ReadTask &task, UnitReading re
     } else if (task.kind == ReadTask::Kind::Unit) {
         state.addUnit(std::move(reading), backend);
     } else {
-        state.addLeaves(reading, backend);
+        state.addLeaves(reading, task.sideA, task.sideB, backend);
     }
     // Also where it was the last task: the unit may have ended at its first difference.
     row.stoppedEarly = !state.failed() && endsEarly(task.row);
@@ -342,15 +174,33 @@ void CheckpointComparer::State::decideRow(std::size_t index)
         return TensorFingerprint{content,
                                  tensorDigest(backend, source.catalog().tensors[tensor], content)};
     };
-    const auto contentA = state.finishA(), contentB = state.finishB();
+    auto contentA = state.finishA(), contentB = state.finishB();
+    if (options.fingerprints && !row.stoppedEarly) {
+        if (contentA)
+            readOfA.emplace_back(*row.a, *contentA);
+        if (contentB)
+            readOfB.emplace_back(*row.b, *contentB);
+    }
+    const RowEvidence &known = evidence[index];
+    contentA = contentA ? contentA : known.a.content;
+    contentB = contentB ? contentB : known.b.content;
     if (options.fingerprints && !row.stoppedEarly) {
         if (row.a && contentA)
             row.fingerprintA = print(*a, *row.a, *contentA);
         if (row.b && contentB)
             row.fingerprintB = print(*b, *row.b, *contentB);
     }
+    if (known.any())
+        row.strength = known.strength();
     if (!measuredAs[index])
         return;
+    if (known.any()) {
+        const PairOfContents contents{contentA.value_or(Digest128()),
+                                      contentB.value_or(Digest128()), state.takeNodes()};
+        decideByDigests(row, *measuredAs[index], known, contents, options.tolerance.asked(),
+                        backend);
+        return;
+    }
     const bool sameType = !measuredAs[index]->widenA && !measuredAs[index]->widenB;
     row.status = state.differs() || !sameType ? ItemStatus::Different : ItemStatus::Identical;
     row.reason.clear();
@@ -359,8 +209,7 @@ void CheckpointComparer::State::decideRow(std::size_t index)
     if (!sameType)
         row.reason = "dtype " + row.dtypeA.name + " against " + row.dtypeB.name;
     else if (row.dtypeA != row.dtypeB)
-        row.reason = std::string(row.dtypeA.name == row.comparedAs ? "B" : "A")
-            + "'s file does not name the type; bits compared as " + row.comparedAs;
+        row.reason = unnamedTypeText(row);
     row.stats = state.takeStats();
 }
 
@@ -378,62 +227,8 @@ void CheckpointComparer::State::finishReading()
             row.reason = row.reason == "not read yet" ? std::string() : row.reason;
     }
     planMeasuring();
-    phase = Phase::Measuring;
+    phase = ComparerPhase::Measuring;
     progress.phase = "measuring differences";
-}
-
-void CheckpointComparer::State::planMeasuring()
-{
-    // Rows may have moved: all readings are done, and hold nothing that is needed again.
-    readings.clear();
-    readings.resize(result.tensors.size());
-    tasksLeft.assign(result.tensors.size(), 0);
-    if (measuring == MeasureWhen::Never)
-        return;
-    for (std::size_t i = 0; i < result.tensors.size(); ++i) {
-        const TensorRow &row = result.tensors[i];
-        const bool wanted = row.status == ItemStatus::Different
-            || (row.status == ItemStatus::Identical && options.full);
-        if (row.a && row.b && wanted && !row.stats && !row.partlyRead && row.shapeA == row.shapeB)
-            planMeasuringOf(i);
-    }
-}
-
-/// All of a row that was read without being measured: opaque types, pairs joined by content.
-void CheckpointComparer::State::planMeasuringOf(std::size_t index)
-{
-    TensorRow &row = result.tensors[index];
-    const std::optional<MeasuredAs> as = commonType(row.dtypeA, row.dtypeB);
-    if (!as)
-        return;
-    measuredAs[index] = as;
-    if (row.elements == 0)
-        row.stats = std::make_shared<const DiffStats>();
-    const Index unit = unitElements(as->dtype);
-    std::size_t units = 0;
-    for (Index first = 0; first < row.elements; first += unit, ++units) {
-        const Index count = std::min(unit, row.elements - first);
-        const std::uint64_t bytes = (count * (row.dtypeA.bits + row.dtypeB.bits) + 7) / 8;
-        measureTasks.push_back({index, units, first, count, false, bytes});
-        progress.bytesTotal += bytes;
-    }
-    readings[index].expectUnits(units);
-}
-
-/// The units of a differing row that were equal, and left out, before it was known to differ.
-void CheckpointComparer::State::planMissing(std::size_t index)
-{
-    const RowReading &state = readings[index];
-    if (measuring == MeasureWhen::Never || state.failed() || !state.differs())
-        return;
-    const TensorRow &row = result.tensors[index];
-    for (const std::size_t number : state.unmeasured()) {
-        const Index unit = unitLength(*measuredAs[index]);
-        const Index first = number * unit, count = std::min(unit, row.elements - first);
-        const std::uint64_t bytes = (count * row.dtypeA.bits + 7) / 8;
-        measureTasks.push_back({index, number, first, count, true, bytes});
-        progress.bytesTotal += bytes;
-    }
 }
 
 /// False when there was nothing left to measure.
@@ -486,7 +281,7 @@ ComparisonContext CheckpointComparer::State::context() const
     context.complete = a->catalog().complete && b->catalog().complete;
     context.anyNameInCommon = pairing.anyNameInCommon;
     context.toleranceAsked = options.tolerance.asked();
-    context.partial = phase != Phase::Finished;
+    context.partial = phase != ComparerPhase::Finished;
     context.changed = changed;
     context.contextInScope = options.pairing.scope
         && std::any_of(options.pairing.scope->begin(), options.pairing.scope->end(), isContext);
@@ -502,7 +297,11 @@ void CheckpointComparer::State::finish()
         row.withinTolerance = options.tolerance.asked() && row.stats->beyondTolerance == 0;
     }
     for (const auto &[side, source] : {std::pair{"A", a.get()}, std::pair{"B", b.get()}}) {
-        if (const Status status = source->unchanged(); !status) {
+        const auto &read = source == a.get() ? readOfA : readOfB;
+        if (const Status status = source->unchanged(); status && options.known) {
+            const Diagnostics news = options.known->learn(*source, read);
+            result.diagnostics.insert(result.diagnostics.end(), news.begin(), news.end());
+        } else if (!status) {
             changed = true;
             result.diagnostics.push_back(
                 toDiagnostic(Error(status.error()).atPlace(side), Severity::Error));
@@ -511,7 +310,7 @@ void CheckpointComparer::State::finish()
         result.diagnostics.insert(result.diagnostics.end(), catalog.diagnostics.begin(),
                                   catalog.diagnostics.end());
     }
-    phase = Phase::Finished;
+    phase = ComparerPhase::Finished;
     result.findings = comparisonFindings(result, *a, *b, pairing);
     result.finished = true;
     progress.phase = "finished";
@@ -537,7 +336,7 @@ bool CheckpointComparer::advance(std::stop_token stop)
 {
     State &state = *m_state;
     switch (state.phase) {
-    case Phase::Reading:
+    case ComparerPhase::Reading:
         if (state.nextMeasure < state.measureTasks.size())
             state.measureBatch(stop);
         else if (state.nextTask < state.readTasks.size())
@@ -545,11 +344,11 @@ bool CheckpointComparer::advance(std::stop_token stop)
         else
             state.finishReading();
         return true;
-    case Phase::Measuring:
+    case ComparerPhase::Measuring:
         if (!state.measureBatch(stop))
             state.finish();
-        return state.phase != Phase::Finished;
-    case Phase::Finished: break;
+        return state.phase != ComparerPhase::Finished;
+    case ComparerPhase::Finished: break;
     }
     return false;
 }

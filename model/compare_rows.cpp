@@ -125,6 +125,12 @@ void classify(TensorRow &row, const Catalog &a, const Catalog &b, std::optional<
 
 } // namespace
 
+std::string unnamedTypeText(const TensorRow &row)
+{
+    return std::string(row.dtypeA.name == row.comparedAs ? "B" : "A")
+        + "'s file does not name the type; bits compared as " + row.comparedAs;
+}
+
 PreparedRows prepareRows(const Pairing &pairing, const Catalog &a, const Catalog &b)
 {
     // Rank-local tensors mean the same only if they come from the same ranks on both sides.

@@ -20,6 +20,9 @@ struct PreparedRows
     std::vector<std::optional<MeasuredAs>> measuredAs; ///< per row; nothing: not to be read
 };
 
+/// Of a pair whose one dtype stands for the other's "void": whose file does not name it.
+std::string unnamedTypeText(const TensorRow &row);
+
 PreparedRows prepareRows(const Pairing &pairing, const Catalog &a, const Catalog &b);
 
 } // namespace forkpoint

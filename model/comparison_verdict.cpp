@@ -41,7 +41,7 @@ void addDifferent(VerdictFacts &facts, Evidence &evidence, const TensorRow &row)
         facts.differsWithinTolerance = true;
     else
         (layoutDiffers(row) ? facts.shapeOrDtypeDiffers : facts.bitsDiffer) = true;
-    evidence.different(layoutDiffers(row) ? Strength::Metadata : Strength::Bytes);
+    evidence.different(layoutDiffers(row) ? Strength::Metadata : row.strength);
     // Within what was asked for, a difference counts as equality does.
     if (row.withinTolerance)
         evidence.equal(Strength::Bytes);
@@ -61,7 +61,8 @@ void addTensor(VerdictFacts &facts, Evidence &evidence, const TensorRow &row,
         return;
     // Rows that were joined by content met by their fingerprints.
     case ItemStatus::Identical:
-        evidence.equal(row.pairedBy == PairedBy::Content ? Strength::Xxh3 : Strength::Bytes);
+        evidence.equal(row.pairedBy == PairedBy::Content ? std::min(row.strength, Strength::Xxh3)
+                                                         : row.strength);
         break;
     case ItemStatus::Different: addDifferent(facts, evidence, row); break;
     }

@@ -45,6 +45,7 @@ JoinedRows joinByContent(std::vector<TensorRow> &rows, const Catalog &a, const C
         row.dtypeB = other.dtypeB;
         row.shapeB = other.shapeB;
         row.fingerprintB = other.fingerprintB;
+        row.strength = std::min(row.strength, other.strength);
         row.bytes += other.bytes;
         row.pairedBy = PairedBy::Content;
         row.pairedReason = "'" + a.tensors[*row.a].name + "' and '" + row.nameB

@@ -180,10 +180,30 @@ bool bearsSeveral(const std::vector<Candidate> &sorted, std::size_t i)
         || (i + 1 < sorted.size() && sorted[i + 1].name == sorted[i].name);
 }
 
+/// Whether the lists are the same, item by item, with names that rise: the usual case, in which
+/// nothing needs to be looked up.
+bool inStep(const std::vector<Candidate> &a, const std::vector<Candidate> &b)
+{
+    if (a.size() != b.size())
+        return false;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        const bool rises = i == 0 || a[i - 1].name < a[i].name;
+        if (!rises || a[i].name != b[i].name || a[i].path->keys.empty() || *a[i].path != *b[i].path)
+            return false;
+    }
+    return true;
+}
+
 template <class Pair>
 std::vector<Pair> merge(std::vector<Candidate> a, std::vector<Candidate> b, bool affixTaken)
 {
     std::vector<Pair> pairs;
+    if (!affixTaken && inStep(a, b)) {
+        pairs.reserve(a.size());
+        for (std::size_t i = 0; i < a.size(); ++i)
+            pairs.push_back(pairOf<Pair>(&a[i], &b[i]));
+        return pairs;
+    }
     if (!affixTaken) // else the affix says that equal paths are not the same thing
         pairs = pairByPath<Pair>(a, b);
     const auto byName = [](const Candidate &left, const Candidate &right) {
@@ -227,6 +247,8 @@ void applyAffix(Sides &tensors, Sides &values, Pairing &pairing)
     for (const Candidate &item : tensors.b)
         names.insert(item.name);
     const std::size_t plain = countCommon(tensors.a, names, "");
+    if (plain == std::min(tensors.a.size(), tensors.b.size()))
+        return; // nothing can pair more
     const Affix ofA = bestAffix(tensors.a, tensors.b), ofB = bestAffix(tensors.b, tensors.a);
     if (std::max(ofA.common, ofB.common) <= plain)
         return;

@@ -3,27 +3,28 @@
 
 namespace forkpoint {
 
-namespace {
-
-void push(std::unique_ptr<FingerprintTree> &tree, const std::vector<Digest128> &leaves,
-          const ComputeBackend &backend)
+void RowReading::push(std::unique_ptr<FingerprintTree> &tree, const std::vector<Digest128> &leaves,
+                      const ComputeBackend &backend)
 {
-    if (!tree)
+    if (!tree) {
         tree = std::make_unique<FingerprintTree>(backend);
+        if (m_keptLevel)
+            tree->keep(*m_keptLevel);
+    }
     for (const Digest128 &leaf : leaves)
         tree->push(leaf);
 }
 
-std::optional<Digest128> finish(std::unique_ptr<FingerprintTree> &tree)
+std::optional<Digest128> RowReading::finish(std::unique_ptr<FingerprintTree> &tree)
 {
     if (!tree)
         return std::nullopt;
     const Digest128 digest = tree->finish();
+    if (m_keptLevel)
+        m_nodes = tree->takeKept();
     tree.reset();
     return digest;
 }
-
-} // namespace
 
 void RowReading::fail()
 {
@@ -34,16 +35,19 @@ void RowReading::fail()
     m_stats.reset();
 }
 
-void RowReading::addLeaves(const LeafReading &reading, const ComputeBackend &backend)
+void RowReading::addLeaves(const LeafReading &reading, bool sideA, bool sideB,
+                           const ComputeBackend &backend)
 {
     m_differs |= reading.differs;
-    push(m_treeA, reading.leavesA, backend);
-    push(m_treeB, reading.leavesB, backend);
+    if (sideA)
+        push(m_treeA, reading.leavesA, backend);
+    if (sideB)
+        push(m_treeB, reading.leavesB, backend);
 }
 
 void RowReading::addUnit(UnitReading reading, const ComputeBackend &backend)
 {
-    addLeaves(reading, backend);
+    addLeaves(reading, true, true, backend);
     if (reading.stats)
         m_held.emplace(m_units, std::move(*reading.stats));
     ++m_units;

@@ -22,8 +22,14 @@ public:
     void fail();
     void addDifference(bool differs) { m_differs |= differs; }
 
-    /// Leaves of the range that follows.
-    void addLeaves(const LeafReading &reading, const ComputeBackend &backend);
+    /// Keeps the nodes of that level of the one side that will be read; call it before the first.
+    void keepNodes(std::size_t level) { m_keptLevel = level; }
+    /// After finishA() or finishB(): those nodes.
+    std::vector<Digest128> takeNodes() { return std::move(m_nodes); }
+
+    /// Leaves of the range that follows, of the sides that are read.
+    void addLeaves(const LeafReading &reading, bool sideA, bool sideB,
+                   const ComputeBackend &backend);
     /// The unit that follows.
     void addUnit(UnitReading reading, const ComputeBackend &backend);
 
@@ -43,8 +49,13 @@ public:
 
 private:
     void fold();
+    void push(std::unique_ptr<FingerprintTree> &tree, const std::vector<Digest128> &leaves,
+              const ComputeBackend &backend);
+    std::optional<Digest128> finish(std::unique_ptr<FingerprintTree> &tree);
 
     std::unique_ptr<FingerprintTree> m_treeA, m_treeB; ///< made when needed, gone when finished
+    std::optional<std::size_t> m_keptLevel;
+    std::vector<Digest128> m_nodes;
     bool m_differs = false, m_failed = false;
     std::size_t m_units = 0;                 ///< read
     std::size_t m_folded = 0;                ///< measured and appended

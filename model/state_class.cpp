@@ -148,6 +148,10 @@ StateClass StateClassRules::classify(std::string_view name, bool isTensor) const
 
 bool globMatches(std::string_view pattern, std::string_view text)
 {
+    // Most patterns fail on their last character.
+    if (!pattern.empty() && pattern.back() != '*' && pattern.back() != '?'
+        && (text.empty() || text.back() != pattern.back()))
+        return false;
     // The usual backtracking to the last star only: any earlier star has matched the shortest text.
     std::size_t p = 0, t = 0, star = std::string_view::npos, starText = 0;
     while (t < text.size()) {

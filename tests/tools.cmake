@@ -5,7 +5,8 @@ find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 function(forkpoint_script_test name script)
     add_test(NAME tools/${name}
              COMMAND Python3::Interpreter -B "${CMAKE_CURRENT_SOURCE_DIR}/${script}" ${ARGN})
-    set_tests_properties(tools/${name} PROPERTIES LABELS tools TIMEOUT 120)
+    set_tests_properties(tools/${name} PROPERTIES LABELS tools TIMEOUT 120
+        ENVIRONMENT "XDG_CACHE_HOME=${FORKPOINT_TEST_CACHE}")
 endfunction()
 
 forkpoint_script_test(boundaries check_boundaries.py)

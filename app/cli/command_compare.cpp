@@ -4,6 +4,7 @@
 #include "app/cli/output.h"
 #include "app/core/compare_command.h"
 #include "app/core/compare_text.h"
+#include "app/core/fingerprint_index.h"
 #include "app/core/report_file.h"
 #include "app/core/thread_pool.h"
 #include "loaders/open_run.h"
@@ -64,7 +65,9 @@ RunComparison compareRuns(const Options &options, const ComputeBackend &backend,
                            {toDiagnostic(run.error(), Severity::Error)});
         runs[side] = std::move(run).value();
     }
-    RunComparer comparer(runs[0], runs[1], options.steps, options.compare, backend, threads);
+    CompareOptions compare = options.compare;
+    compare.known = userIndex(!options.noIndex, !options.verify, backend);
+    RunComparer comparer(runs[0], runs[1], options.steps, std::move(compare), backend, threads);
     ProgressLine line(options);
     const Throttle throttle(options.maxRate);
     while (comparer.advance({})) {

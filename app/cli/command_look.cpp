@@ -4,7 +4,8 @@
 #include "app/cli/device.h"
 #include "app/cli/output.h"
 #include "app/core/extract.h"
-#include "app/core/fingerprint_document.h"
+#include "app/core/fingerprint_file.h"
+#include "app/core/fingerprint_index.h"
 #include "app/core/inspect_document.h"
 #include "app/core/thread_pool.h"
 #include "model/json_writer.h"
@@ -66,13 +67,25 @@ int runFingerprint(const Options &options)
     }
     ThreadPool threads(device->threads());
     ProgressLine line(options);
-    const FingerprintDocument document = fingerprint(
-        options.pathA, options.open, wantedStep(options), options.digests, device->backend(),
-        threads, {}, [&](const Progress &progress) { line.show(progress); });
+    const FingerprintRequest request{
+        options.pathA, options.open, wantedStep(options), options.digests,
+        userIndex(!options.noIndex, !options.verify, device->backend())};
+    const auto progress = [&](const Progress &now) { line.show(now); };
+    FingerprintFile file;
+    if (options.fingerprintFile.empty())
+        file.shown = fingerprint(request, device->backend(), threads, {}, progress);
+    else
+        file = fingerprintToFile(request, options.fingerprintFile, !options.verify,
+                                 device->backend(), threads, {}, progress);
+    const FingerprintDocument &document = file.shown;
     printDiagnostics(options, document.diagnostics);
     device->printIncidents();
+    if (file.wentOn > 0 && !options.quiet)
+        std::fprintf(stderr, "forkpoint-cli: %s: went on; %zu tensors had been done before\n",
+                     options.fingerprintFile.c_str(), file.wentOn);
     const std::string text = options.json ? fingerprintJson(document) : fingerprintText(document);
-    return writeOutput(options, text) && document.allRead() ? 0 : 2;
+    const bool all = options.fingerprintFile.empty() || (file.written && file.allRead);
+    return writeOutput(options, text) && document.allRead() && all ? 0 : 2;
 }
 
 int runExtract(const Options &options)

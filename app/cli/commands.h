@@ -12,6 +12,7 @@ int runInspect(const Options &options);
 int runFingerprint(const Options &options);
 int runElements(const Options &options);
 int runExtract(const Options &options);
+int runIndex(const Options &options);
 int runFormats(const Options &options);
 int runDevices(const Options &options);
 int runSelftestCommand(const Options &options);

@@ -37,6 +37,11 @@ Bits decide: there is no hidden tolerance. -0.0 and 0.0 differ, and so do NaN of
 State (weights, optimizer, scheduler, counter, rng, data, scaler) decides the outcome; context (recipe,
 topology, container, bookkeeping) is listed and never does, but a differing recipe is the first suspect.
 
+What was read is remembered by its fingerprint in the user's cache directory (`forkpoint-cli index`), as
+long as its files stay in the very same state; equal tensors are then not read again, and the strength of
+the verdict is xxh3-128-index. --verify reads them all the same. A fingerprint file (.fpx) stands for a run
+that lies elsewhere: what differs is said to differ, without statistics.
+
 A report is written in full or not at all. Tables of .html and .md hold the first 1,000 rows; more go to
 the .csv file of the same name beside it. Exit status: 0 identical or within tolerance, 1 different,
 2 not compared, 3 undecided.)";
@@ -60,9 +65,24 @@ Exit status: 0 everything listed can be read, 2 something cannot; what was read 
 constexpr std::string_view Fingerprint = R"(Examples:
   forkpoint-cli fingerprint model.safetensors --json
   forkpoint-cli fingerprint run_a --step 8 --with sha256,crc32
+  forkpoint-cli fingerprint run_a --out a.fpx          every step, to be compared elsewhere
+  forkpoint-cli compare a.fpx b.fpx
+
+--out has names, types, values and digests, but no element; interrupted, the same command goes on. With
+--with each digest says how many of its bits such elements can set, and what it cannot see: two equal ones
+are no proof of more than that. hash_tensor is torch.hash_tensor's xor, megatron128 Megatron Core's
+position-weighted sums, xor64 the xor of raw 64-bit words (msprobe), crc32 zlib's.
 
 "named" covers names and contents; "contents" leaves names out, so it finds the same tensors again under
 other names or in another format. XXH3-128 tells accidents apart, not forgeries: --with sha256 does.)";
+
+constexpr std::string_view Index = R"(Examples:
+  forkpoint-cli index                                  which files it knows
+  forkpoint-cli index --clear
+
+The index lies in $XDG_CACHE_HOME/forkpoint/index, else in ~/.cache. It knows files of 1 MiB and more by
+device, inode, size, modified and changed time, and holds at most 256 MiB: what was not used for the longest
+time goes first. compare and fingerprint use it; --no-index does without, --verify believes nothing in it.)";
 
 constexpr std::string_view Elements = R"(Examples:
   forkpoint-cli elements run_a run_b --tensor model.wte.weight --step 12
@@ -85,9 +105,14 @@ struct Footer
 };
 
 constexpr Footer Footers[] = {
-    {"", Program},        {"compare", Compare},         {"report", Report},
-    {"inspect", Inspect}, {"fingerprint", Fingerprint}, {"elements", Elements},
+    {"", Program},
+    {"compare", Compare},
+    {"report", Report},
+    {"inspect", Inspect},
+    {"fingerprint", Fingerprint},
+    {"elements", Elements},
     {"extract", Extract},
+    {"index", Index},
 };
 
 } // namespace

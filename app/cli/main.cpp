@@ -20,9 +20,11 @@ struct Command
 };
 
 constexpr Command Commands[] = {
-    {"compare", runCompare},         {"report", runReport},     {"inspect", runInspect},
-    {"fingerprint", runFingerprint}, {"elements", runElements}, {"extract", runExtract},
-    {"formats", runFormats},         {"devices", runDevices},   {"selftest", runSelftestCommand},
+    {"compare", runCompare},   {"report", runReport},
+    {"inspect", runInspect},   {"fingerprint", runFingerprint},
+    {"elements", runElements}, {"extract", runExtract},
+    {"index", runIndex},       {"formats", runFormats},
+    {"devices", runDevices},   {"selftest", runSelftestCommand},
 };
 
 /// Before any work: that it can be written, and over nothing that is read.
@@ -35,6 +37,7 @@ Status checkOutputs(const Options &options)
     }
     std::vector<std::string> outputs = options.reports;
     outputs.push_back(options.output);
+    outputs.push_back(options.fingerprintFile);
     for (const std::string &output : outputs)
         FP_CHECK(checkOutput(output, inputs));
     return {};

@@ -3,7 +3,7 @@
 
 #include "app/cli/help_text.h"
 #include "app/core/report_file.h"
-#include "loaders/running_digest.h"
+#include "loaders/tensor_digest.h"
 
 #include <CLI/CLI.hpp>
 
@@ -137,6 +137,14 @@ Status finishSteps(const RawOptions &raw, StepSelection &steps)
     return {};
 }
 
+std::string digestNames()
+{
+    std::string names;
+    for (const TensorDigestInfo &kind : tensorDigestInfos())
+        names += (names.empty() ? "" : ", ") + std::string(kind.name);
+    return names;
+}
+
 Result<Options> finishOptions(RawOptions raw)
 {
     Options options = std::move(raw.options);
@@ -157,8 +165,8 @@ Result<Options> finishOptions(RawOptions raw)
     }
     for (const std::string &list : raw.digests) {
         for (const std::string &name : CLI::detail::split(list, ',')) {
-            if (!RunningDigest::isKnown(name))
-                return usage("'" + name + "' is no known digest: sha256, sha1, md5, crc32");
+            if (tensorDigestInfo(name) == nullptr)
+                return usage("'" + name + "' is no known digest: " + digestNames());
             options.digests.push_back(name);
         }
     }
@@ -221,6 +229,13 @@ void addReports(CLI::App &command, RawOptions &raw)
         ->allow_extra_args(false);
 }
 
+void addIndex(CLI::App &command, Options &options)
+{
+    command.add_flag("--no-index", options.noIndex,
+                     "Neither use nor write the index of fingerprints");
+    command.add_flag("--verify", options.verify, "Read all bytes, although they were read before");
+}
+
 void addCompare(CLI::App &command, RawOptions &raw)
 {
     Options &options = raw.options;
@@ -244,9 +259,7 @@ void addCompare(CLI::App &command, RawOptions &raw)
     raw.hasAtol = command.add_option("--atol", raw.atol, "Absolute tolerance");
     raw.hasMaxUlp = command.add_option("--max-ulp", raw.maxUlp, "Tolerance in ULP")
                         ->check(CLI::NonNegativeNumber);
-    command.add_flag("--no-index", options.noIndex,
-                     "Use no fingerprint index (this version has none)");
-    command.add_flag("--verify", options.verify, "Read all bytes (this version always does)");
+    addIndex(command, options);
     command.add_flag("--verdict-only", options.compare.verdictOnly,
                      "Stop reading a tensor at its first difference");
     command.add_flag("--full", options.compare.full,
@@ -267,15 +280,20 @@ void addInspect(CLI::App &command, RawOptions &raw)
 {
     command.add_option("PATH", raw.options.pathA, "What to look into")->required();
     addOpening(command, raw);
-    command.add_option("--digest", raw.digests, "sha256, sha1, md5, crc32 of each tensor");
+    command.add_option("--digest", raw.digests, "Digests of each tensor: " + digestNames());
 }
 
 void addFingerprint(CLI::App &command, RawOptions &raw)
 {
     command.add_option("PATH", raw.options.pathA, "What to fingerprint")->required();
     addOpening(command, raw);
+    command
+        .add_option("--out", raw.options.fingerprintFile,
+                    "Write a fingerprint file (.fpx) of every step, or of --step")
+        ->type_name("FILE");
+    addIndex(command, raw.options);
     command.add_option("--with", raw.digests,
-                       "Also digests that other tools record: sha256, sha1, md5, crc32");
+                       "Also digests that other tools record: " + digestNames());
 }
 
 void addElements(CLI::App &command, RawOptions &raw)
@@ -305,6 +323,11 @@ void addExtract(CLI::App &command, RawOptions &raw)
         .add_option("--format", options.extractFormat,
                     "raw: little-endian row-major bytes; npy: a .npy file (default by -o's name)")
         ->check(CLI::IsMember({"raw", "npy"}));
+}
+
+void addIndexCommand(CLI::App &command, RawOptions &raw)
+{
+    command.add_flag("--clear", raw.options.clear, "Remove all of it");
 }
 
 void addSelftest(CLI::App &command, RawOptions &raw)
@@ -342,6 +365,7 @@ ParsedArguments parseArguments(int count, char **arguments)
         {"fingerprint", "Fingerprints of tensors and of the whole", addFingerprint},
         {"elements", "Differing elements of one tensor", addElements},
         {"extract", "Elements of one tensor as bytes or .npy", addExtract},
+        {"index", "What the index of fingerprints holds", addIndexCommand},
         {"formats", "What can be opened", nullptr},
         {"devices", "What can compute, and why something cannot", nullptr},
         {"selftest", "Check the arithmetic of this machine", addSelftest},

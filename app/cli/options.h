@@ -30,12 +30,14 @@ struct Options
     std::vector<std::string> reports;
     StepSelection steps;
     bool environment = false;
-    bool noIndex = false,
-         verify = false;       ///< accepted: this version reads all bytes and keeps no index
+    bool noIndex = false;      ///< neither use nor write the fingerprint index
+    bool verify = false;       ///< believe nothing that was read earlier
     std::uint64_t maxRate = 0; ///< bytes a second; 0: as fast as it goes
 
     // inspect, fingerprint
     std::vector<std::string> digests;
+    std::string fingerprintFile; ///< --out
+    bool clear = false;          ///< index
 
     // elements, extract
     std::string tensor;

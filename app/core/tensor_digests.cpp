@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/tensor_digests.h"
 
-#include "loaders/running_digest.h"
+#include "loaders/tensor_digest.h"
 
 #include <algorithm>
 #include <mutex>
@@ -23,7 +23,13 @@ TensorDigests digestOne(const TensorSource &source, TensorIndex index,
         result.error = tensor.unreadable;
         return result;
     }
-    std::vector<RunningDigest> digests(names.begin(), names.end());
+    std::vector<std::pair<std::string, std::unique_ptr<TensorDigest>>> digests;
+    for (const std::string &name : names) {
+        if (auto digest = makeTensorDigest(name, tensor.dtype))
+            digests.emplace_back(name, std::move(digest).value());
+        else
+            result.absent[name] = digest.error().text;
+    }
     const std::uint64_t piece = isContiguous(tensor) ? ContiguousPiece : StridedPiece;
     std::vector<std::byte> buffer(std::size_t(std::min(piece, tensor.bytes)));
     for (std::uint64_t first = 0; first < tensor.bytes; first += piece) {
@@ -37,12 +43,12 @@ TensorDigests digestOne(const TensorSource &source, TensorIndex index,
             result.error = std::move(status).error().atPlace("tensor '" + tensor.name + "'");
             return result;
         }
-        for (RunningDigest &digest : digests)
-            digest.update(window);
+        for (const auto &[name, digest] : digests)
+            digest->update(window);
         done(window.size());
     }
-    for (std::size_t i = 0; i < names.size(); ++i)
-        result.byName[names[i]] = digests[i].finish();
+    for (const auto &[name, digest] : digests)
+        result.byName[name] = digest->finish();
     return result;
 }
 

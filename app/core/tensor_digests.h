@@ -14,10 +14,11 @@
 
 namespace forkpoint {
 
-/// Digests of one tensor's logical bytes, by the names of RunningDigest.
+/// Digests of one tensor's logical bytes, by the names of tensorDigestInfos().
 struct TensorDigests
 {
-    std::map<std::string, std::string> byName; ///< hexadecimal
+    std::map<std::string, std::string> byName; ///< as their tools write them
+    std::map<std::string, std::string> absent; ///< why there is none of that name
     std::optional<Error> error;                ///< the bytes could not be read
 };
 

@@ -4,20 +4,25 @@
 
     tests/bench/bench.py BUILD [--size MIB] [--pairs N] [--threads N] [--folder DIR] [--only WORD]
 
+Rows of others need hdf5-tools, b3sum, xxhash, and numpy and torch in the Python that runs this; what is missing is said.
 BUILD is a build folder with forkpoint-cli and bench_kernels (cmake --build BUILD --target forkpoint-cli
 bench_kernels). Files of SIZE MiB a side are made in DIR and removed. Both sides of a row run in turn, PAIRS times after
 one that warms up; the ratio is the median of the ratios of the turns. A peer that is not installed is said to be.
 Nothing here passes or fails: rates depend on the machine, and on who else uses it.
 """
 import argparse
+import collections
 import json
 import os
+import pickle
 import shutil
 import struct
 import subprocess
 import sys
 import tempfile
 import time
+import types
+import zipfile
 
 BLOCK = 16 << 20
 NUMPY = """
@@ -33,6 +38,94 @@ for k in a:
     d = numpy.abs(x - y)
     print(k, (a[k] != b[k]).sum(), d.max(), d.mean(), numpy.sqrt((d * d).mean()), (x * y).sum() / numpy.sqrt((x * x).sum() * (y * y).sum()))
 """
+
+TORCH = """
+import sys, torch
+a, b = torch.load(sys.argv[1]), torch.load(sys.argv[2])
+for k in a:
+    x, y = a[k].double(), b[k].double()
+    d = (x - y).abs()
+    print(k, int((a[k] != b[k]).sum()), float(d.max()), float(d.mean()), float((d * d).mean().sqrt()),
+          float((x * y).sum() / ((x * x).sum() * (y * y).sum()).sqrt()))
+"""
+H5IMPORT = """PATH layer.0
+INPUT-CLASS FP
+INPUT-SIZE 32
+INPUT-BYTE-ORDER LE
+RANK 1
+DIMENSION-SIZES {}
+OUTPUT-CLASS FP
+OUTPUT-SIZE 32
+OUTPUT-ARCHITECTURE IEEE
+OUTPUT-BYTE-ORDER LE
+"""
+
+
+def write_torch(path, tensors):
+    """What torch.save writes of a dictionary of float32 tensors: (name, bytes, repeated block)."""
+    torch, utils = types.ModuleType("torch"), types.ModuleType("torch._utils")
+    kept = {name: sys.modules.get(name) for name in ("torch", "torch._utils")}
+    sys.modules.update({"torch": torch, "torch._utils": utils})
+
+    class FloatStorage:
+        pass
+
+    def _rebuild_tensor_v2(*_):
+        pass
+
+    FloatStorage.__module__, FloatStorage.__qualname__, torch.FloatStorage = "torch", "FloatStorage", FloatStorage
+    _rebuild_tensor_v2.__module__, _rebuild_tensor_v2.__qualname__ = "torch._utils", "_rebuild_tensor_v2"
+    utils._rebuild_tensor_v2 = _rebuild_tensor_v2
+
+    class Storage:
+        def __init__(self, key, count):
+            self.key, self.count = key, count
+
+    class Tensor:
+        def __init__(self, storage):
+            self.storage = storage
+
+        def __reduce__(self):
+            return utils._rebuild_tensor_v2, (self.storage, 0, (self.storage.count,), (1,), False, collections.OrderedDict())
+
+    class Pickler(pickle.Pickler):
+        def persistent_id(self, item):
+            return ("storage", torch.FloatStorage, item.key, "cpu", item.count) if isinstance(item, Storage) else None
+
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        with archive.open("archive/data.pkl", "w") as file:
+            Pickler(file, protocol=2).dump({name: Tensor(Storage(str(i), size // 4)) for i, (name, size, _) in enumerate(tensors)})
+        archive.writestr("archive/byteorder", "little")
+        for i, (_, size, block) in enumerate(tensors):
+            with archive.open(f"archive/data/{i}", "w", force_zip64=True) as file:
+                while size > 0:
+                    size -= file.write(block[:min(size, len(block))])
+        archive.writestr("archive/version", "3\n")
+    for name, module in kept.items():
+        if module is None:
+            del sys.modules[name]
+        else:
+            sys.modules[name] = module
+
+
+def write_hdf5(path, size, block):
+    """With h5import, the same numbers as the other formats have; False where it is not installed."""
+    if shutil.which("h5import") is None:
+        return False
+    with open(path + ".raw", "wb") as raw:
+        left = size
+        while left > 0:
+            left -= raw.write(block[:min(left, len(block))])
+    with open(path + ".conf", "w") as conf:
+        conf.write(H5IMPORT.format(size // 4))
+    done = subprocess.run(["h5import", path + ".raw", "-c", path + ".conf", "-o", path], capture_output=True)
+    os.remove(path + ".raw")
+    os.remove(path + ".conf")
+    return done.returncode == 0
+
+
+def importable(module):
+    return subprocess.run([sys.executable, "-c", "import " + module], capture_output=True).returncode == 0
 
 
 def write_safetensors(path, tensors):
@@ -159,6 +252,95 @@ def hdf5(table, cli, threads, path, size):
             os.remove(name)
 
 
+class Bench:
+    def __init__(self, table, cli, options, folder):
+        self.table, self.cli, self.folder = table, cli, folder
+        self.size, self.sparse = options.size << 20, options.sparse << 30
+        self.compare = [cli, "compare", "--no-index", "--threads", options.threads]
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def large_files(self):
+        table, cli = self.table, self.cli
+        block_a, block_b = float_blocks()
+        sides = (("a", block_a), ("same", block_a), ("other", block_b))
+        a, same, other = (self.path(name + ".safetensors") for name, _ in sides)
+        for name, block in sides:
+            write_safetensors(self.path(name + ".safetensors"), [(f"layer.{i}", "F32", 4, self.size // 8, block) for i in range(8)])
+        table.row("verdict on identical files", 0.25, [*self.compare, a, same], ["cmp", a, same])
+        table.row("verdict on identical files, cold", 0.40, [*self.compare, a, same], ["cmp", a, same], cold=(a, same))
+        table.row("fingerprint, 1 thread", 1.10, [cli, "fingerprint", "--no-index", "--threads", "1", a], ["xxhsum", "-H2", a])
+        table.row("fingerprint, 2 threads", 0.40, [cli, "fingerprint", "--no-index", "--threads", "2", a], ["b3sum", "--num-threads", "2", a])
+        self.statistics(a, other, block_a, block_b)
+        for name in (a, same, other):
+            os.remove(name)
+
+    def statistics(self, a, other, block_a, block_b):
+        what = "full statistics, 100 % differing f32"
+        if self.table.wanted(what):
+            h5 = [self.path("a.h5"), self.path("other.h5")]
+            if all(write_hdf5(name, self.size, block) for name, block in zip(h5, (block_a, block_b))):
+                self.table.row(what, 0.10, [*self.compare, a, other], ["h5diff", "-q", *h5])
+            else:
+                self.table.note(what, "h5diff and h5import are not installed")
+            for name in filter(os.path.exists, h5):
+                os.remove(name)
+        if self.table.wanted("full statistics, numpy"):
+            self.script("numpy", NUMPY, 0.10, a, other)
+        pt = [self.path(name) for name in ("a.pt", "same.pt", "other.pt")]
+        if self.table.wanted("torch zip") or self.table.wanted("full statistics, torch"):
+            for name, block in zip(pt, (block_a, block_a, block_b)):
+                write_torch(name, [(f"layer.{i}", self.size // 8, block) for i in range(8)])
+            self.table.row("verdict on identical files, torch zip", 0.25, [*self.compare, pt[0], pt[1]], ["cmp", pt[0], pt[1]])
+            self.script("torch", TORCH, 0.05, pt[0], pt[2])
+            for name in pt:
+                os.remove(name)
+
+    def script(self, module, text, goal, a, b):
+        what = f"full statistics, {module} script of five figures"
+        if not importable(module):
+            self.table.note(what, f"{module} is not installed")
+            return
+        script = self.path(module + "_figures.py")
+        with open(script, "w") as file:
+            file.write(text)
+        self.table.row(what, goal, [*self.compare, a, b], [sys.executable, script, a, b])
+
+    def many_tensors(self):
+        if self.table.wanted("20,000 tensors of 1 KiB"):
+            block = os.urandom(1024)
+            small = [self.path("small_a.safetensors"), self.path("small_b.safetensors")]
+            for name in small:
+                write_safetensors(name, [(f"layer.{i}", "F32", 4, 1024, block) for i in range(20000)])
+            self.table.row("20,000 tensors of 1 KiB", 4.0, [*self.compare, *small], ["cmp", *small])
+        what = "open: 1.3 M tensors"
+        if self.table.wanted(what):
+            count, many = 1_300_000, self.path("many.safetensors")
+            write_safetensors(many, [(f"l.{i}", "F32", 4, 4, b"1234") for i in range(count)])
+            open_it = [self.cli, "extract", many, "--tensor", "l.0", "-o", self.path("one")]
+            seconds = sorted(timed(open_it)[0] for _ in range(self.table.pairs))[self.table.pairs // 2]
+            self.table.note(what, f"goals 3 s, 1 KB a tensor: {seconds:.2f} s, {peak_of(open_it) / count:.0f} bytes a tensor")
+            os.remove(many)
+
+    def sparse_files(self):
+        sparse = [self.path("sparse_a.safetensors"), self.path("sparse_b.safetensors")]
+        if self.table.wanted("peak memory"):
+            for name in sparse:
+                write_safetensors(name, [("hole", "F32", 4, 8 << 30, None)])
+            self.table.note("peak memory, 2 x 8 GiB sparse",
+                            f"goal 66 MiB + catalogue: {peak_of([*self.compare, *sparse]) / 2**20:.1f} MiB")
+        what = "warm pair from the index"
+        if self.table.wanted(what):
+            for name in sparse:
+                write_safetensors(name, [(f"hole.{i}", "F32", 4, self.sparse // 16, None) for i in range(8)])
+            time.sleep(2.1)   # younger files are not remembered
+            indexed = [self.cli, "compare", *sparse]
+            cold = timed(indexed)[0]
+            warm = sorted(timed(indexed)[0] for _ in range(self.table.pairs))[self.table.pairs // 2]
+            self.table.note(f"{what}, {self.sparse >> 30} GiB sparse", f"goal 2 s: {warm:.3f} s, read first in {cold:.1f} s")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build")
@@ -166,50 +348,18 @@ def main():
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--threads", default="2")
     parser.add_argument("--folder")
+    parser.add_argument("--sparse", type=int, default=100, help="GiB of the pair that comes from the index")
     parser.add_argument("--only")
     options = parser.parse_args()
     cli = os.path.join(options.build, "forkpoint-cli")
     table = Table(options.pairs, options.only)
-    threads = ["--threads", options.threads]
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        path = lambda name: os.path.join(folder, name)
-        size = options.size << 20
-        block_a, block_b = float_blocks()
-        a, same, other = path("a.safetensors"), path("same.safetensors"), path("other.safetensors")
-        for name, block in ((a, block_a), (same, block_a), (other, block_b)):
-            write_safetensors(name, [(f"layer.{i}", "F32", 4, size // 8, block) for i in range(8)])
-        table.row("verdict on identical files", 0.25, [cli, "compare", *threads, a, same], ["cmp", a, same])
-        table.row("verdict on identical files, cold", 0.40, [cli, "compare", *threads, a, same], ["cmp", a, same],
-                  cold=(a, same))
-        table.row("full statistics, 100 % differing f32", 0.10, [cli, "compare", *threads, a, other], ["h5diff", "-q", a, other])
-        script = path("figures.py")
-        with open(script, "w") as file:
-            file.write(NUMPY)
-        numpy = subprocess.run([sys.executable, "-c", "import numpy"], capture_output=True).returncode == 0
-        if numpy:
-            table.row("full statistics, script of five figures", 0.10, [cli, "compare", *threads, a, other],
-                      [sys.executable, script, a, other])
-        else:
-            table.note("full statistics, script of five figures", "numpy is not installed")
-        table.row("fingerprint, 1 thread", 1.10, [cli, "fingerprint", "--threads", "1", a], ["xxhsum", "-H2", a])
-        table.row("fingerprint, 2 threads", 0.40, [cli, "fingerprint", "--threads", "2", a],
-                  ["b3sum", "--num-threads", "2", a])
-        for name in (a, same, other):
-            os.remove(name)
-
-        hdf5(table, cli, threads, path, size)
-
-        small = [path("small_a.safetensors"), path("small_b.safetensors")]
-        for name in small:
-            write_safetensors(name, [(f"layer.{i}", "F32", 4, 1024, block_a[:1024]) for i in range(20000)])
-        table.row("20,000 tensors of 1 KiB", 4.0, [cli, "compare", *threads, *small], ["cmp", *small])
-
-        sparse = [path("sparse_a.safetensors"), path("sparse_b.safetensors")]
-        for name in sparse:
-            write_safetensors(name, [("hole", "F32", 4, 8 << 30, None)])
-        if table.wanted("peak memory"):
-            peak = peak_of([cli, "compare", *threads, *sparse])
-            table.note("peak memory, 2 x 8 GiB sparse", f"goal 66 MiB + catalogue: {peak / 2**20:.1f} MiB")
+        os.environ["XDG_CACHE_HOME"] = os.path.join(folder, "cache")   # nothing is spared by what the user compared
+        bench = Bench(table, cli, options, folder)
+        bench.large_files()
+        hdf5(table, cli, ["--no-index", "--threads", options.threads], bench.path, bench.size)
+        bench.many_tensors()
+        bench.sparse_files()
     goals = {("float32", "identical"): "goal 0.80 of reading", ("bfloat16", "identical"): "goal 0.75 of reading",
              ("float16", "identical"): "goal 0.75 of reading", ("float32", "100 %"): "goal 1 G pairs/s, 1.15 x",
              ("bfloat16", "100 %"): "goal 1 G pairs/s, 1.15 x", ("float8_e4m3fn", "100 %"): "goal 2 G pairs/s, 1.15 x"}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the writer and the reader of fingerprint files share; see resources/docs/fpx.md.
+#pragma once
+
+#include "model/bytes.h"
+
+#include <array>
+#include <string_view>
+
+namespace forkpoint {
+
+/// As PNG's: whatever mistakes a file for text damages it visibly.
+constexpr std::string_view FpxMagic = "\x89"
+                                      "FPX\r\n\x1a\n";
+constexpr std::uint32_t FpxStored = 0, FpxZstd = 1;
+constexpr std::size_t FpxChecksumBytes = 32;
+constexpr std::size_t FpxDigestBytes = 16;
+/// Levels of a fingerprint tree that are ever kept: 0 names leaves, 3 stretches of 1 TiB.
+constexpr std::uint32_t FpxHighestLevel = 3;
+
+/// What follows a value's type: the alternatives of Value::data.
+enum class FpxData : std::uint8_t { Nothing, Bool, Signed, Unsigned, Real, Text };
+
+/// The largest body that so many compressed bytes may decode to.
+constexpr std::uint64_t fpxLargestBody(std::uint64_t stored)
+{
+    constexpr std::uint64_t Ratio = 256, Free = 1u << 20;
+    return stored > (~std::uint64_t(0) - Free) / Ratio ? ~std::uint64_t(0) : stored * Ratio + Free;
+}
+
+/// SHA-256 of the header's bytes before it and of the decoded body.
+std::array<std::byte, FpxChecksumBytes> fpxChecksum(ByteView headerBefore, ByteView body);
+
+} // namespace forkpoint
