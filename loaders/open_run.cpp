@@ -4,6 +4,7 @@
 #include "loaders/checkpoint_directory.h"
 #include "loaders/file_source.h"
 #include "loaders/format_probe.h"
+#include "loaders/fpx_run.h"
 #include "loaders/hf_index.h"
 #include "loaders/keras_index.h"
 #include "loaders/latest_pointer.h"
@@ -188,6 +189,8 @@ Status addTrace(TraceFiles files, OpenedRun &run, const std::stop_token &stop)
 /// Whether a step is a file of the trace or a folder with its files: no checkpoint.
 bool isTraced(const Place &place, const fs::path &directory, const std::set<std::string> &traced)
 {
+    if (traced.empty())
+        return false;
     if (place.kind != Place::Kind::Directory)
         return traced.count(place.prefix + place.name) > 0;
     const std::string folder = place.directory.lexically_relative(directory).string() + "/";
@@ -209,6 +212,8 @@ Result<std::shared_ptr<const Run>> openFile(const fs::path &path, OpenedPtr run,
 {
     const std::string name = path.filename().string();
     FP_TRY(const auto file, FileSource::open(path, name));
+    if (beginsAsFpx(*file))
+        return openFpx(file, run->m_path);
     if (!run->m_options.raw) {
         FP_CHECK(addTrace(traceFileAt(path), *run, stop));
         if (run->m_trace)
