@@ -4,6 +4,7 @@
 #include "loaders/file_source.h"
 #include "loaders/format_probe.h"
 #include "loaders/hf_index.h"
+#include "loaders/metrics_files.h"
 
 #include <algorithm>
 #include <array>
@@ -41,11 +42,6 @@ bool isTensorExtension(const std::string &name)
                                                             ".ckpt",        ".npz", ".npy", ".pkl"};
     return std::any_of(Extensions.begin(), Extensions.end(),
                        [&](std::string_view extension) { return name.ends_with(extension); });
-}
-
-bool isMetricsName(const std::string &name)
-{
-    return name.ends_with(".jsonl") || name.ends_with(".ndjson") || name.ends_with(".csv");
 }
 
 /// Sorts the entries of a listing into a DirectoryContents.

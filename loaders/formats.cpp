@@ -29,7 +29,14 @@ std::vector<FormatInfo> listFormats()
     formats.push_back({"fpx", "fingerprint files (fingerprint --out)", true, {}});
     formats.push_back({"hf-index", "sharded checkpoints with an index (*.index.json)", true, {}});
     formats.push_back({"series", "a directory of checkpoints by step", true, {}});
-    formats.push_back({"metrics", "JSON lines and CSV beside the checkpoints", true, {}});
+    formats.push_back({"metrics", "JSON lines and CSV of logged numbers by step", true, {}});
+    formats.push_back({"tensorboard", "TensorBoard event files: scalars", true, {}});
+    formats.push_back({"wandb", "wandb runs kept offline (.wandb)", true, {}});
+    formats.push_back({"mlflow", "a run of MLflow's file store", true, {}});
+    formats.push_back(
+        {"trainer-state", "trainer_state.json of the Hugging Face Trainer", true, {}});
+    formats.push_back(
+        {"console-log", "logs of Megatron-LM, torchtitan and the Hugging Face Trainer", true, {}});
     // Known by name, so that a user who asks is told rather than left to guess.
     const std::pair<const char *, const char *> absent[] = {
         {"orbax", "Orbax, zarr and OCDBT"},

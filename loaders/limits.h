@@ -89,6 +89,10 @@ constexpr std::uint64_t GzipBytes = std::uint64_t(1) << 38;
 
 /// One line of a metrics file.
 constexpr std::size_t MetricsLineBytes = 1u << 20;
+/// One record of a log of events. Scalars take below 200 bytes; graphs and images some megabytes.
+constexpr std::uint64_t LogRecordBytes = 64u << 20;
+/// How far a text beside a checkpoint is looked into for a line of metrics.
+constexpr std::uint64_t ConsoleProbeBytes = 1u << 20;
 /// Points of one metric.
 constexpr std::size_t MetricsPoints = 20'000'000;
 

@@ -52,19 +52,6 @@ std::vector<std::string> fieldsOf(std::string_view line)
     return fields;
 }
 
-std::optional<double> numberIn(std::string_view text)
-{
-    if (const auto special = nonFiniteByName(text))
-        return special;
-    if (text.starts_with('+'))
-        text.remove_prefix(1);
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
-        return std::nullopt;
-    return value;
-}
-
 /// pandas writes an integer column with gaps as floats: "4.0" is a step.
 std::optional<std::int64_t> stepIn(std::string_view text)
 {
@@ -73,10 +60,11 @@ std::optional<std::int64_t> stepIn(std::string_view text)
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), step);
     if (error == std::errc() && end == text.data() + text.size())
         return step;
-    const auto value = numberIn(text);
-    if (!value || !(std::fabs(*value) <= Exact) || *value != std::trunc(*value))
+    const auto number = parseDecimal(text);
+    if (!number || !(std::fabs(number->value) <= Exact)
+        || number->value != std::trunc(number->value))
         return std::nullopt;
-    return std::int64_t(*value);
+    return std::int64_t(number->value);
 }
 
 std::optional<std::size_t> findStep(const std::vector<std::string> &header)
@@ -111,7 +99,8 @@ public:
         const auto step = m_step < fields.size() ? stepIn(fields[m_step]) : std::nullopt;
         // A file cut inside its last number reads as another, shorter number: leave that row out.
         if (!line.ended && fields.size() != m_header.size()) {
-            m_table.addNote("torn-line", place(line), "the last line is torn and was left out");
+            m_table.addGap(Severity::Note, "torn-line", place(line),
+                           "the last line is torn and was left out");
             return true;
         }
         if (line.tooLong || fields.size() > m_header.size() || !step) {
@@ -136,12 +125,12 @@ private:
             const bool last = !line.ended && i + 1 == fields.size();
             if (i == m_step || fields[i].empty())
                 continue;
-            const auto value = numberIn(fields[i]);
-            if (value && last) {
-                m_table.addNote("torn-line", place(line),
-                                "the file ends without a line break; the last number may be cut");
+            const auto number = parseDecimal(fields[i]);
+            if (number && last) {
+                m_table.addGap(Severity::Note, "torn-line", place(line),
+                               "the file ends without a line break; the last number may be cut");
             }
-            if (value && !m_table.add(m_header[i], step, *value))
+            if (number && !m_table.addText(m_header[i], step, *number))
                 return false;
         }
         return true;

@@ -13,12 +13,13 @@ namespace forkpoint {
 
 namespace {
 
-struct Member
+using Member = JsonNumber;
+
+/// Every digit of an integer is there; beyond 2^53 a float64 holds less of it.
+DecimalText wholeNumber(const std::string &digits)
 {
-    std::string name;
-    double value = 0;
-    std::optional<std::int64_t> integer;
-};
+    return parseDecimal(digits).value_or(DecimalText());
+}
 
 /// Collects the numbers of one object with their dotted names. Numbers inside lists are no metrics.
 class NumberCollector final : public nlohmann::json_sax<nlohmann::json>
@@ -31,18 +32,22 @@ public:
     bool boolean(bool) override { return true; }
     bool number_integer(number_integer_t value) override
     {
-        return add(double(value), std::int64_t(value));
+        return add(wholeNumber(std::to_string(value)), std::int64_t(value));
     }
     bool number_unsigned(number_unsigned_t value) override
     {
         const bool fits = value <= std::uint64_t(INT64_MAX);
-        return add(double(value), fits ? std::optional(std::int64_t(value)) : std::nullopt);
+        return add(wholeNumber(std::to_string(value)),
+                   fits ? std::optional(std::int64_t(value)) : std::nullopt);
     }
-    bool number_float(number_float_t value, const string_t &) override { return add(value, {}); }
+    bool number_float(number_float_t, const string_t &text) override
+    {
+        const auto number = parseDecimal(text);
+        return !number || add(*number, {});
+    }
     bool string(string_t &text) override
     {
-        const auto special = nonFiniteByName(text);
-        return !special || add(*special, {});
+        return !nonFiniteByName(text) || add(*parseDecimal(text), {});
     }
     bool binary(binary_t &) override { return false; }
     bool start_object(std::size_t) override
@@ -78,10 +83,10 @@ public:
     }
 
 private:
-    bool add(double value, std::optional<std::int64_t> integer)
+    bool add(const DecimalText &number, std::optional<std::int64_t> integer)
     {
         if (m_lists == 0 && isObject)
-            members.push_back({m_prefixes.back() + m_key, value, integer});
+            members.push_back({m_prefixes.back() + m_key, number, integer});
         return isObject;
     }
 
@@ -93,42 +98,6 @@ private:
 bool collect(std::string_view line, NumberCollector &collector)
 {
     return nlohmann::json::sax_parse(line.begin(), line.end(), &collector) && collector.isObject;
-}
-
-/// The line with Python's bare NaN and infinities quoted, which strict JSON has no word for.
-std::string quoteNonFinite(std::string_view line)
-{
-    std::string result;
-    bool inString = false;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-        if (line[i] == '"')
-            inString = !inString;
-        if (inString && line[i] == '\\' && i + 1 < line.size())
-            result += line[i++];
-        std::string_view word;
-        for (const std::string_view candidate : {"NaN", "-Infinity", "Infinity"}) {
-            if (!inString && word.empty() && line.substr(i).starts_with(candidate))
-                word = candidate;
-        }
-        if (word.empty()) {
-            result += line[i];
-            continue;
-        }
-        result += '"' + std::string(word) + '"';
-        i += word.size() - 1;
-    }
-    return result;
-}
-
-std::optional<std::vector<Member>> numbersOf(std::string_view line)
-{
-    NumberCollector strict;
-    if (collect(line, strict))
-        return std::move(strict.members);
-    NumberCollector lenient;
-    if (collect(quoteNonFinite(line), lenient))
-        return std::move(lenient.members);
-    return std::nullopt;
 }
 
 /// The place of the step among the members, by the order of preference of the names.
@@ -155,10 +124,10 @@ bool addLine(const LineReader::Line &line, MetricsTable &table)
         table.addBadLine(line.number, "is longer than a line may be");
         return true;
     }
-    const auto members = numbersOf(line.text);
+    const auto members = jsonNumbers(line.text);
     if (!members && !line.ended) {
-        table.addNote("torn-line", "line " + std::to_string(line.number),
-                      "the last line is torn and was left out");
+        table.addGap(Severity::Note, "torn-line", "line " + std::to_string(line.number),
+                     "the last line is torn and was left out");
         return true;
     }
     if (!members) {
@@ -172,13 +141,49 @@ bool addLine(const LineReader::Line &line, MetricsTable &table)
     }
     for (std::size_t i = 0; i < members->size(); ++i) {
         const Member &member = (*members)[i];
-        if (i != *step && !table.add(member.name, *(*members)[*step].integer, member.value))
+        if (i != *step && !table.addText(member.name, *(*members)[*step].integer, member.number))
             return false;
     }
     return true;
 }
 
 } // namespace
+
+/// The line with Python's bare NaN and infinities quoted, which strict JSON has no word for.
+std::string quoteNonFinite(std::string_view line)
+{
+    std::string result;
+    bool inString = false;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        if (line[i] == '"')
+            inString = !inString;
+        if (inString && line[i] == '\\' && i + 1 < line.size())
+            result += line[i++];
+        std::string_view word;
+        for (const std::string_view candidate : {"NaN", "-Infinity", "Infinity"}) {
+            if (!inString && word.empty() && line.substr(i).starts_with(candidate))
+                word = candidate;
+        }
+        if (word.empty()) {
+            result += line[i];
+            continue;
+        }
+        result += '"' + std::string(word) + '"';
+        i += word.size() - 1;
+    }
+    return result;
+}
+
+std::optional<std::vector<JsonNumber>> jsonNumbers(std::string_view object)
+{
+    NumberCollector strict;
+    if (collect(object, strict))
+        return std::move(strict.members);
+    NumberCollector lenient;
+    if (collect(quoteNonFinite(object), lenient))
+        return std::move(lenient.members);
+    return std::nullopt;
+}
 
 Status readJsonlMetrics(const ByteSource &source, MetricsTable &table, std::stop_token stop)
 {
@@ -198,7 +203,7 @@ Status readJsonlMetrics(const ByteSource &source, MetricsTable &table, std::stop
 
 bool isJsonlMetricsLine(std::string_view line)
 {
-    const auto members = numbersOf(line);
+    const auto members = jsonNumbers(line);
     return members && findStep(*members).has_value();
 }
 

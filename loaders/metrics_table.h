@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,11 @@
 namespace forkpoint {
 
 /// Metrics of one file while it is read: points by metric name, what was odd, and the caps.
+///
+/// Numbers that come as text keep what the text tells. Of a metric whose texts all look rounded,
+/// the bits are not known: they are where a text has 15 digits or more, where all are whole numbers
+/// or binary fractions too many to be so by chance, and, for a constant, where another metric of the
+/// file is written in full.
 class MetricsTable
 {
 public:
@@ -25,10 +31,23 @@ public:
 
     /// False once the cap is reached: stop reading.
     bool add(std::string_view metric, std::int64_t step, double value);
+    bool addFloat32(std::string_view metric, std::int64_t step, float value);
+    bool addText(std::string_view metric, std::int64_t step, const DecimalText &number);
+
+    /// A run went on from a step before these: the points of a metric, or of all, from `step` on
+    /// belong to an attempt that was given up.
+    void supersede(std::string_view metric, std::int64_t step);
+    void supersedeAll(std::int64_t step);
+    /// The highest step of a metric so far.
+    std::optional<std::int64_t> lastStep(std::string_view metric) const;
+
     /// A line that holds no points though it should; only the first is named, all are counted.
     void addBadLine(std::uint64_t line, std::string why);
     void addNote(std::string code, std::string place, std::string text);
-    bool isEmpty() const { return m_points.empty(); }
+    /// Something that is there was not read, or not wholly: equal numbers are no equal files.
+    void addGap(Severity severity, std::string code, std::string place, std::string text);
+    bool isEmpty() const { return m_columns.empty(); }
+    bool complete() const { return m_complete && m_badLines == 0 && !m_full; }
 
     /// Series sorted by name, their points by step; of a step logged twice the later line counts,
     /// and a note says so.
@@ -39,17 +58,41 @@ public:
     const std::string &file() const { return m_file; }
 
 private:
-    std::size_t sortPoints(std::vector<MetricPoint> &points) const;
+    struct Column
+    {
+        std::vector<MetricPoint> points;
+        std::vector<PrintedDecimal> printed; ///< parallel to the points, of texts only
+        std::vector<MetricPoint> superseded;
+        bool text = false, float32 = false;
+        bool full = false;      ///< a text is too long to be rounded for people
+        bool exact = true;      ///< all texts are whole numbers
+        bool dyadic = true;     ///< all texts are binary fractions
+        int dyadicDecimals = 0; ///< decimals of these, where the value changed
+        bool constant = true;
+    };
+
+    Column *columnFor(std::string_view metric);
+    void append(Column &column, std::int64_t step, double value);
+    void dropFrom(Column &column, std::int64_t step);
+    bool bitsKnown(const Column &column) const;
+    void sortPoints(const std::string &name, Column &column);
+    void compareAttempts(const std::string &name, const Column &column);
+    void repeats(const std::string &name, const MetricPoint &old, const MetricPoint &kept);
 
     std::string m_file;
     std::size_t m_maxPoints;
     std::size_t m_count = 0;
-    std::map<std::string, std::vector<MetricPoint>, std::less<>> m_points;
+    std::map<std::string, Column, std::less<>> m_columns;
     std::uint64_t m_badLines = 0;
     std::uint64_t m_firstBadLine = 0;
     std::string m_firstBadReason;
     std::uint64_t m_repeated = 0;
+    std::uint64_t m_superseded = 0;
+    /// Where a number that was logged twice first differs, and which.
+    std::optional<std::pair<std::int64_t, std::string>> m_attemptsDiffer;
+    bool m_anyFull = false;
     bool m_full = false;
+    bool m_complete = true;
     Diagnostics m_notes;
 };
 

@@ -8,9 +8,7 @@
 #include "loaders/hf_index.h"
 #include "loaders/keras_index.h"
 #include "loaders/latest_pointer.h"
-#include "loaders/line_reader.h"
-#include "loaders/metrics_csv.h"
-#include "loaders/metrics_jsonl.h"
+#include "loaders/metrics_files.h"
 #include "loaders/open_trace.h"
 #include "loaders/run_directory.h"
 #include "loaders/step_name.h"
@@ -32,7 +30,7 @@ constexpr std::array<std::string_view, 8> CheckpointFolders = {
 /// Where a step is and how it is opened.
 struct Place
 {
-    enum class Kind { File, Index, Directory };
+    enum class Kind { File, Index, Directory, Values };
     Kind kind = Kind::File;
     fs::path directory; ///< that a file lies in, or the directory itself
     std::string name;   ///< of a file in it
@@ -62,6 +60,8 @@ public:
     {
         if (index >= m_places.size())
             return Error{ErrorCode::Usage, m_path, {}, "there is no checkpoint of that number"};
+        if (m_places[index].kind == Place::Kind::Values)
+            return m_values;
         auto loaded = load(m_places[index], std::move(stop));
         if (!loaded.ok())
             return std::move(loaded).error().inFile(m_steps[index].path);
@@ -91,6 +91,7 @@ public:
     std::vector<Place> m_places;
     std::vector<MetricSeries> m_metrics;
     std::shared_ptr<const Trace> m_trace;
+    std::shared_ptr<const TensorSource> m_values; ///< of metrics alone
     Diagnostics m_diagnostics;
     bool m_complete = true;
 
@@ -103,6 +104,7 @@ private:
         case Place::Kind::Index:
             return loadIndexFile(place.directory, place.name, place.prefix, m_options,
                                  std::move(stop));
+        case Place::Kind::Values:
         case Place::Kind::File: break;
         }
         FP_TRY(auto file,
@@ -113,65 +115,37 @@ private:
     }
 };
 
-enum class MetricsKind { None, JsonLines, Csv };
-
-/// By the first line that is not blank.
-MetricsKind metricsKind(const ByteSource &source)
+/// Takes over what was found; a log beside checkpoints is no part of them.
+void addMetrics(FoundMetrics found, Severity mostSevere, OpenedRun &run)
 {
-    LineReader lines(source);
-    for (int i = 0; i < 3; ++i) {
-        const auto line = lines.next();
-        if (!line.ok() || !*line || (*line)->tooLong)
-            return MetricsKind::None;
-        if (isJsonlMetricsLine((*line)->text))
-            return MetricsKind::JsonLines;
-        if (isCsvMetricsHeader((*line)->text))
-            return MetricsKind::Csv;
-        if (!(*line)->text.empty())
-            return MetricsKind::None;
-    }
-    return MetricsKind::None;
-}
-
-bool isMetricsName(const std::string &name)
-{
-    return name.ends_with(".jsonl") || name.ends_with(".ndjson") || name.ends_with(".csv");
-}
-
-/// False where the file holds no metrics.
-bool addMetrics(const ByteSource &source, OpenedRun &run, const std::stop_token &stop)
-{
-    const MetricsKind kind = metricsKind(source);
-    if (kind == MetricsKind::None)
-        return false;
-    MetricsTable table(source.name());
-    const Status status = kind == MetricsKind::Csv ? readCsvMetrics(source, table, stop)
-                                                   : readJsonlMetrics(source, table, stop);
-    for (MetricSeries &series : table.takeSeries())
-        run.m_metrics.push_back(std::move(series));
-    for (Diagnostic &diagnostic : table.takeDiagnostics())
+    run.m_metrics = std::move(found.series);
+    for (Diagnostic &diagnostic : found.diagnostics) {
+        if (diagnostic.severity == Severity::Error)
+            diagnostic.severity = mostSevere;
         run.m_diagnostics.push_back(std::move(diagnostic));
-    if (!status.ok())
-        run.m_diagnostics.push_back(toDiagnostic(status.error(), Severity::Warning));
-    return true;
+    }
 }
 
-void addMetricsBeside(const fs::path &directory, const DirectoryListing &listing,
-                      const std::set<std::string> &traced, OpenedRun &run,
-                      const std::stop_token &stop)
+/// A run without checkpoints: its one step holds what the files say beside the numbers.
+void addMetricsAlone(FoundMetrics found, OpenedRun &run)
 {
-    for (const DirectoryEntry &entry : listing.entries) {
-        const bool isFile = entry.kind == EntryKind::File || entry.kind == EntryKind::LinkToFile;
-        if (!isFile || !isMetricsName(entry.name) || entry.name.starts_with('.')
-            || traced.count(entry.name) > 0)
-            continue;
-        const auto file = FileSource::openBeneath(directory, entry.name, entry.name);
-        if (!file.ok())
-            run.m_diagnostics.push_back(toDiagnostic(file.error(), Severity::Warning));
-        else if (!addMetrics(**file, run, stop) && (*file)->size() > 0)
-            run.m_diagnostics.push_back(
-                {Severity::Note, "ignored", entry.name, {}, "holds no metrics by step; not read"});
-    }
+    run.m_format = found.format;
+    run.m_complete = run.m_complete && found.complete;
+    run.m_values = found.values.build(found.format);
+    addMetrics(std::move(found), Severity::Error, run);
+    RunStep step{std::nullopt, run.m_path};
+    step.metricsOnly = true;
+    run.add(std::move(step), {Place::Kind::Values, {}, {}, {}, false});
+}
+
+/// The folder of the newest checkpoint, relative to the directory; empty where steps are files.
+std::string newestFolder(const fs::path &directory, const OpenedRun &run)
+{
+    if (run.m_places.empty() || run.m_places.back().kind != Place::Kind::Directory)
+        return {};
+    const std::string relative =
+        run.m_places.back().directory.lexically_relative(directory).string();
+    return relative == "." ? std::string() : relative;
 }
 
 /// Opens the trace that some files are; nothing to do where there is none.
@@ -231,8 +205,9 @@ Result<std::shared_ptr<const Run>> openFile(const fs::path &path, OpenedPtr run,
             FP_CHECK(readHfIndex(*file));
         place.kind = Place::Kind::Index;
         run->m_format = "sharded";
-    } else if (guess.confidence != Confidence::Yes && addMetrics(*file, *run, stop)) {
-        run->m_format = "metrics";
+    } else if (auto found = guess.confidence == Confidence::Yes ? std::nullopt
+                                                                : readMetricsFile(file, stop)) {
+        addMetricsAlone(std::move(*found), *run);
         return std::shared_ptr<const Run>(std::move(run));
     } else if (guess.confidence == Confidence::No) {
         // Its error lists what each format expected.
@@ -381,7 +356,10 @@ Result<std::shared_ptr<const Run>> openDirectory(const fs::path &path, OpenedPtr
     FP_CHECK(addTrace(std::move(traceFiles), *run, stop));
     if (taken)
         run->m_format = format;
-    addMetricsBeside(path, listing, traced, *run, stop);
+    if (taken || run->m_trace) {
+        addMetrics(findMetricsBeside(path, listing, newestFolder(path, *run), traced, stop),
+                   Severity::Warning, *run);
+    }
     const std::string noPrefix;
     for (Diagnostic &diagnostic : checkLatestPointers({path, noPrefix, listing}, run->m_steps)) {
         if (!taken && diagnostic.severity == Severity::Error) {
@@ -392,10 +370,17 @@ Result<std::shared_ptr<const Run>> openDirectory(const fs::path &path, OpenedPtr
         }
         run->m_diagnostics.push_back(std::move(diagnostic));
     }
-    if (!taken && run->m_metrics.empty() && !run->m_trace)
+    if (taken || run->m_trace)
+        return std::shared_ptr<const Run>(std::move(run));
+    FP_TRY(FoundMetrics found, findMetricsAlone(path, listing, stop));
+    if (!found.conflict.empty())
+        return Error{ErrorCode::NotFound,
+                     run->m_path,
+                     {},
+                     "holds logs of several runs, name one of them: " + found.conflict};
+    if (found.empty())
         return nothingHere(path, run->m_path, listing, stop);
-    if (!taken && !run->m_trace)
-        run->m_format = "metrics";
+    addMetricsAlone(std::move(found), *run);
     return std::shared_ptr<const Run>(std::move(run));
 }
 

@@ -32,6 +32,8 @@ Verdict verdictOf(const JsonFields &fields)
             verdict.coverage.stepsUnread = coverage->count("steps_unread");
         verdict.coverage.recordsCompared = coverage->countIf("records_compared").value_or(0);
         verdict.coverage.recordsTotal = coverage->countIf("records_total").value_or(0);
+        verdict.coverage.metricsCompared = coverage->countIf("metrics_compared").value_or(0);
+        verdict.coverage.metricsTotal = coverage->countIf("metrics_total").value_or(0);
     }
     return verdict;
 }
@@ -82,6 +84,11 @@ MetricComparison metricOf(const JsonFields &fields, JsonProblem &problem)
                 printed->problem(member.key(), "expected a number of digits and a step");
         }
     }
+    metric.firstProvenDifference = metric.firstBitDifference
+        ? metric.firstBitDifference
+        : fields.integerIf("first_proven_difference");
+    metric.context = fields.flagIf("context").value_or(false);
+    metric.oneSidedSteps = fields.countIf("one_sided_steps").value_or(0);
     metric.bitsKnown = fields.flagIf("bits_known").value_or(true);
     for (const JsonValue &value : fields.arrayIf("differences"))
         metric.differences.push_back(

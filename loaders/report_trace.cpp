@@ -38,9 +38,9 @@ Strength strengthOf(const JsonFields &fields)
     if (!fields.has("strength"))
         return Strength::None;
     return fields.wordOf("strength",
-                         {Strength::None, Strength::Metadata, Strength::Norm, Strength::Sampled,
-                          Strength::Xor, Strength::Crc, Strength::Megatron128, Strength::Xxh3Index,
-                          Strength::Xxh3, Strength::Sha256, Strength::Bytes});
+                         {Strength::None, Strength::Metadata, Strength::Printed, Strength::Norm,
+                          Strength::Sampled, Strength::Xor, Strength::Crc, Strength::Megatron128,
+                          Strength::Xxh3Index, Strength::Xxh3, Strength::Sha256, Strength::Bytes});
 }
 
 FirstDivergence divergenceOf(const JsonFields &fields)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/printed_decimal.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -21,6 +23,9 @@ struct MetricSeries
     std::string file;
     bool bitsKnown = true; ///< every digit is there; false for numbers that were printed rounded
     std::vector<MetricPoint> points;
+    bool float32 = false; ///< the file holds float32, whatever the run computed with
+    /// What each point was printed as, where bits are not known; empty: nobody knows how rounded.
+    std::vector<PrintedDecimal> printed = {};
 };
 
 } // namespace forkpoint

@@ -214,11 +214,14 @@ std::string metricLine(const MetricComparison &metric)
 {
     Line line("metric");
     line.text("name", metric.name);
-    line.text("status", metric.firstBitDifference ? "different" : "identical");
+    line.text("status",
+              metric.firstProvenDifference ? "different"
+                  : metric.bitsKnown       ? "identical"
+                                           : "undecided");
     line.number("elements", std::to_string(metric.commonSteps));
     line.number("different_elements", std::to_string(metric.differentSteps));
-    if (metric.firstBitDifference)
-        line.number("step", std::to_string(*metric.firstBitDifference));
+    if (metric.firstProvenDifference)
+        line.number("step", std::to_string(*metric.firstProvenDifference));
     return line.take();
 }
 

@@ -29,6 +29,10 @@ void writeVerdict(JsonWriter &json, const Verdict &verdict)
         json.key("records_compared").number(verdict.coverage.recordsCompared);
         json.key("records_total").number(verdict.coverage.recordsTotal);
     }
+    if (verdict.coverage.metricsTotal > 0) {
+        json.key("metrics_compared").number(verdict.coverage.metricsCompared);
+        json.key("metrics_total").number(verdict.coverage.metricsTotal);
+    }
     json.endObject();
     json.endObject();
 }
@@ -209,7 +213,13 @@ void writeMetrics(JsonWriter &json, const std::vector<MetricComparison> &metrics
         for (const auto &[digits, step] : metric.firstPrintedDifference)
             json.key(std::to_string(digits)).number(step);
         json.endObject();
+        if (metric.firstProvenDifference && !metric.bitsKnown)
+            json.key("first_proven_difference").number(*metric.firstProvenDifference);
         json.key("bits_known").boolean(metric.bitsKnown);
+        if (metric.context)
+            json.key("context").boolean(true);
+        if (metric.oneSidedSteps > 0)
+            json.key("one_sided_steps").number(metric.oneSidedSteps);
         json.key("different_steps").number(metric.differentSteps);
         writeDifferences(json, metric.differences);
         json.endObject();

@@ -225,7 +225,27 @@ void addOneSided(const std::vector<TensorRow> &tensors, ReportSection &section)
 std::string metricText(const MetricComparison &metric, int digits)
 {
     const auto found = metric.firstPrintedDifference.find(digits);
-    return found == metric.firstPrintedDifference.end() ? "never" : std::to_string(found->second);
+    if (found != metric.firstPrintedDifference.end())
+        return std::to_string(found->second);
+    return metric.bitsKnown ? "never" : "not seen";
+}
+
+std::string bitText(const MetricComparison &metric)
+{
+    if (metric.firstBitDifference)
+        return "step " + std::to_string(*metric.firstBitDifference);
+    if (metric.bitsKnown)
+        return "never";
+    return metric.firstProvenDifference
+        ? "at or before step " + std::to_string(*metric.firstProvenDifference)
+        : "not known";
+}
+
+ReportTone toneOf(const MetricComparison &metric)
+{
+    if (metric.firstProvenDifference)
+        return ReportTone::Different;
+    return metric.bitsKnown ? ReportTone::Equal : ReportTone::Unknown;
 }
 
 } // namespace
@@ -274,28 +294,20 @@ ReportSection metricsSection(const RunComparison &comparison)
     for (const MetricComparison &metric : comparison.metrics) {
         if (++table.total > ReportRows)
             continue;
-        const bool differ = metric.firstBitDifference.has_value();
-        table.rows.push_back(
-            {verbatim(metric.name),
-             numberCell(metric.commonSteps),
-             {grouped(metric.differentSteps),
-              differ ? ReportTone::Different : ReportTone::Equal,
-              false,
-              {}},
-             {differ ? "step " + std::to_string(*metric.firstBitDifference) : "never",
-              {},
-              false,
-              {}},
-             {metricText(metric, 4), {}, false, {}},
-             {metricText(metric, 6), {}, false, {}},
-             {metric.bitsKnown ? "every bit known" : "printed numbers only",
-              metric.bitsKnown ? ReportTone::Plain : ReportTone::Unknown,
-              false,
-              {}}});
+        table.rows.push_back({verbatim(metric.name),
+                              numberCell(metric.commonSteps),
+                              {grouped(metric.differentSteps), toneOf(metric), false, {}},
+                              {bitText(metric), {}, false, {}},
+                              {metricText(metric, 4), {}, false, {}},
+                              {metricText(metric, 6), {}, false, {}},
+                              {metric.bitsKnown ? "every bit known" : "printed numbers only",
+                               metric.bitsKnown ? ReportTone::Plain : ReportTone::Unknown,
+                               false,
+                               {}}});
     }
     std::vector<const MetricComparison *> plotted;
     for (const MetricComparison &metric : comparison.metrics) {
-        if (metric.firstBitDifference)
+        if (metric.firstProvenDifference)
             plotted.push_back(&metric);
     }
     std::stable_partition(plotted.begin(), plotted.end(), [](const MetricComparison *metric) {

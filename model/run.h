@@ -28,6 +28,8 @@ struct RunStep
     bool complete = true;     ///< false: an interrupted save, listed but never the newest
     /// What a lone file's own name says ("ckpt-10.pt"): it makes no series, but meets that step.
     std::optional<Step> namedStep = {};
+    /// No checkpoint: what files of metrics say beside their numbers, such as a configuration.
+    bool metricsOnly = false;
 };
 
 /// What a path turned out to be: a single checkpoint, or a series of them by step, with the
@@ -53,6 +55,7 @@ public:
     virtual Result<std::shared_ptr<const TensorSource>> open(std::size_t index,
                                                              std::stop_token stop) const = 0;
 
+    bool hasOnlyMetrics() const { return steps().size() == 1 && steps()[0].metricsOnly; }
     bool isSeries() const { return steps().size() > 1 || (steps().size() == 1 && steps()[0].step); }
 
 protected:

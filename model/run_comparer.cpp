@@ -2,7 +2,7 @@
 #include "model/run_comparer.h"
 
 #include "model/causal_chain.h"
-#include "model/format.h"
+#include "model/metric_findings.h"
 #include "model/trace_comparer.h"
 #include "model/trace_divergence.h"
 
@@ -57,7 +57,7 @@ struct RunComparer::State
     void finish();
     void joinEvidence();
     void describeDivergence();
-    void addMetricFindings();
+    void compareLogs();
     StepMark *markOf(std::optional<Step> step);
 };
 
@@ -209,6 +209,12 @@ void RunComparer::State::openStep(std::stop_token stop)
 void RunComparer::State::takeStep(CheckpointComparison comparison)
 {
     const PlannedStep &step = plan.steps[next];
+    if (plan.metricsAlone) { // what the files say beside the numbers is context
+        result.shown = std::move(comparison);
+        comparer.reset();
+        ++next;
+        return;
+    }
     addFacts(facts, comparison.facts);
     compared = true;
     const Outcome outcome = comparison.verdict.outcome;
@@ -259,30 +265,17 @@ void RunComparer::State::describeDivergence()
     divergence.sentence = divergenceSentence(divergence, series());
 }
 
-void RunComparer::State::addMetricFindings()
+void RunComparer::State::compareLogs()
 {
-    for (const MetricComparison &metric : result.metrics) {
-        if (!metric.bitsKnown)
-            continue;
-        Finding finding{"metric-equal", Certainty::Is, Severity::Note, {}, {metric.name}};
-        const std::string steps = counted(metric.commonSteps, "common step", "common steps");
-        if (metric.firstBitDifference) {
-            finding.id = "metric-parts";
-            finding.text = metric.name + " first differs in its bits at step "
-                + std::to_string(*metric.firstBitDifference);
-            const auto printed = metric.firstPrintedDifference.find(4);
-            if (printed == metric.firstPrintedDifference.end())
-                finding.text += "; printed with 4 digits it never does";
-            else if (printed->second != *metric.firstBitDifference)
-                finding.text +=
-                    "; printed with 4 digits only at step " + std::to_string(printed->second);
-        } else {
-            finding.text = metric.name + " is equal to the last bit at all " + steps;
-            if (result.firstDivergence)
-                finding.text += ", although the checkpoints differ";
-        }
+    for (Finding &finding : metricFindings(result.metrics, result.firstDivergence.has_value()))
         result.findings.push_back(std::move(finding));
-    }
+    if (!plan.metricsAlone)
+        return;
+    addFacts(facts, metricFacts(a->metrics(), b->metrics(), result.metrics));
+    // A checkpoint has no partner in a log.
+    facts.oneSidedIncomplete |= plan.steps.empty();
+    if (const MetricComparison *first = firstToPart(result.metrics))
+        result.firstDivergence = divergenceOf(*first);
 }
 
 /// One chain over checkpoints and traces, and the earliest link that differs.
@@ -293,7 +286,7 @@ void RunComparer::State::joinEvidence()
         for (const MetricDifference &entry : metric.differences) {
             if (!stage.empty() && entry.steps == 1)
                 chain.add(entry.first, stage, entry.different == 0,
-                          metric.bitsKnown ? Strength::Bytes : Strength::Norm);
+                          metric.bitsKnown ? Strength::Bytes : Strength::Printed);
         }
     }
     result.chain = chain.links();
@@ -318,7 +311,7 @@ void RunComparer::State::joinEvidence()
 
 void RunComparer::State::finish()
 {
-    if (!compared && !facts.refused) {
+    if (!compared && !facts.refused && !plan.metricsAlone) {
         facts.refused = true;
         facts.refusedReason = "no step could be opened on both sides";
         for (const StepMark &mark : result.steps) {
@@ -330,7 +323,7 @@ void RunComparer::State::finish()
     }
     result.metrics = compareMetrics(a->metrics(), b->metrics());
     joinEvidence();
-    addMetricFindings();
+    compareLogs();
     result.findings.insert(result.findings.begin(), result.shown.findings.begin(),
                            result.shown.findings.end());
     for (const auto &[side, run] : {std::pair{"A", a.get()}, std::pair{"B", b.get()}}) {

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/run_comparison.h"
 
+#include "model/metric_kind.h"
 #include "model/trace_stage.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <charconv>
-#include <cmath>
 #include <limits>
 #include <tuple>
 
@@ -105,83 +102,6 @@ std::string lastEqualBefore(const CheckpointComparison &comparison, std::uint64_
     return last ? last->name : std::string();
 }
 
-/// As printf's "%.4f" prints it: the exact decimal expansion, rounded. Scaling in double would
-/// round twice.
-std::string printed(double value, int digits)
-{
-    std::array<char, 400> text; // 309 digits before the point, at most
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), value,
-                                   std::chars_format::fixed, digits);
-    return {text.data(), end.ptr};
-}
-
-bool printsAlike(double a, double b, int digits)
-{
-    if (!std::isfinite(a) || !std::isfinite(b))
-        return std::isnan(a) ? std::isnan(b) : a == b;
-    return a == b || printed(a, digits) == printed(b, digits);
-}
-
-/// Calls visit(step, value of A, value of B) for every step that both logged, rising.
-template <class Visit>
-void forEachCommonStep(const MetricSeries &a, const MetricSeries &b, Visit visit)
-{
-    std::size_t j = 0;
-    for (const MetricPoint &point : a.points) {
-        while (j < b.points.size() && b.points[j].step < point.step)
-            ++j;
-        if (j < b.points.size() && b.points[j].step == point.step)
-            visit(point.step, point.value, b.points[j].value);
-    }
-}
-
-bool sameBits(double a, double b)
-{
-    return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
-}
-
-void addStep(MetricDifference &entry, Step step, double a, double b)
-{
-    if (entry.steps++ == 0)
-        entry.first = step;
-    entry.last = step;
-    const bool same = sameBits(a, b);
-    entry.different += same ? 0u : 1u;
-    const double difference = same ? 0.0 : b - a;
-    if (!std::isfinite(difference))
-        return;
-    entry.least = std::min(entry.least.value_or(difference), difference);
-    entry.largest = std::max(entry.largest.value_or(difference), difference);
-}
-
-MetricComparison compareSeries(const MetricSeries &a, const MetricSeries &b)
-{
-    static constexpr std::array Digits = {4, 6};
-    MetricComparison result;
-    result.name = a.name;
-    result.bitsKnown = a.bitsKnown && b.bitsKnown;
-    forEachCommonStep(a, b, [&](Step step, double valueA, double valueB) {
-        ++result.commonSteps;
-        if (!sameBits(valueA, valueB)) {
-            ++result.differentSteps;
-            if (!result.firstBitDifference)
-                result.firstBitDifference = step;
-        }
-        for (const int digits : Digits) {
-            if (!printsAlike(valueA, valueB, digits))
-                result.firstPrintedDifference.emplace(digits, step);
-        }
-    });
-    constexpr std::uint64_t Most = MetricComparison::MostDifferences;
-    const std::uint64_t stepsOfEntry = (result.commonSteps + Most - 1) / Most;
-    forEachCommonStep(a, b, [&](Step step, double valueA, double valueB) {
-        if (result.differences.empty() || result.differences.back().steps == stepsOfEntry)
-            result.differences.emplace_back();
-        addStep(result.differences.back(), step, valueA, valueB);
-    });
-    return result;
-}
-
 } // namespace
 
 std::string_view toString(StepStatus status)
@@ -216,7 +136,7 @@ std::string stageOf(const ValueRow &row)
 
 std::string stageOfMetric(std::string_view name)
 {
-    const std::string stage = stageByName(name, StateClass::Unknown);
+    const std::string stage(metricStage(name));
     if (name == "lr" || name == "learning_rate")
         return "scheduler";
     return stage == "loss" || stage == "grad_norm" ? stage : std::string();
@@ -289,6 +209,19 @@ std::optional<FirstDivergence> firstDivergenceIn(const CheckpointComparison &com
     return divergence;
 }
 
+FirstDivergence divergenceOf(const MetricComparison &metric)
+{
+    FirstDivergence divergence;
+    divergence.step = metric.firstProvenDifference;
+    divergence.stage = metricStage(metric.name);
+    divergence.name = metric.name;
+    divergence.sentence = "Among what was logged, " + metric.name + " (" + divergence.stage
+        + ") differs first, at step " + std::to_string(*metric.firstProvenDifference)
+        + (metric.bitsKnown ? "" : " as printed")
+        + "; the fork lies at or before it, since a log does not show the state.";
+    return divergence;
+}
+
 std::string divergenceSentence(const FirstDivergence &divergence, bool series)
 {
     const std::string what = divergence.name + " (" + divergence.stage + ")";
@@ -304,25 +237,6 @@ std::string divergenceSentence(const FirstDivergence &divergence, bool series)
             + " (different): " + what + verb + " first in causal order.";
     return "At the first common step, " + at + ", " + what + verb
         + "; no earlier step is common to both, so the fork lies at or before it.";
-}
-
-std::vector<MetricComparison> compareMetrics(const std::vector<MetricSeries> &a,
-                                             const std::vector<MetricSeries> &b)
-{
-    std::vector<MetricComparison> result;
-    for (const MetricSeries &series : a) {
-        const auto partner = std::find_if(b.begin(), b.end(), [&](const MetricSeries &other) {
-            return other.name == series.name;
-        });
-        if (partner == b.end())
-            continue;
-        MetricComparison comparison = compareSeries(series, *partner);
-        if (comparison.commonSteps > 0)
-            result.push_back(std::move(comparison));
-    }
-    std::sort(result.begin(), result.end(),
-              [](const auto &left, const auto &right) { return left.name < right.name; });
-    return result;
 }
 
 } // namespace forkpoint

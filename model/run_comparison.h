@@ -3,10 +3,10 @@
 
 #include "model/causal_chain.h"
 #include "model/comparison.h"
+#include "model/metric_comparison.h"
 #include "model/run.h"
 #include "model/trace_comparison.h"
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,33 +53,6 @@ struct FirstDivergence
     std::string sentence;
 };
 
-/// B - A of one metric over some neighbouring common steps; usually of one step alone.
-struct MetricDifference
-{
-    Step first = 0, last = 0;
-    std::uint64_t steps = 0;     ///< common ones from first to last
-    std::uint64_t different = 0; ///< of these: whose bits differ
-    /// The smallest and the largest finite B - A; both 0 where all bits are equal.
-    std::optional<double> least, largest;
-    bool operator==(const MetricDifference &) const = default;
-};
-
-/// One metric that both runs logged.
-struct MetricComparison
-{
-    /// More common steps than this share their entries of `differences`.
-    static constexpr std::size_t MostDifferences = 1024;
-
-    std::string name;
-    bool bitsKnown = true;
-    std::uint64_t commonSteps = 0;
-    std::uint64_t differentSteps = 0;          ///< of these: whose bits differ
-    std::vector<MetricDifference> differences; ///< rising, every common step in one of them
-    std::optional<Step> firstBitDifference;
-    /// Digits after the point -> first step whose numbers differ when printed so.
-    std::map<int, Step> firstPrintedDifference;
-};
-
 /// Two runs, compared step by step. A single pair of checkpoints is a run of one step.
 struct RunComparison
 {
@@ -116,11 +89,10 @@ std::optional<FirstDivergence> withMetrics(std::optional<FirstDivergence> diverg
 /// unknown), then by name. Nothing if no state item differs.
 std::optional<FirstDivergence> firstDivergenceIn(const CheckpointComparison &comparison);
 
+/// Where logged numbers part: an upper bound, since what was not logged may differ before.
+FirstDivergence divergenceOf(const MetricComparison &metric);
+
 /// One sentence on where two runs part and what proves it.
 std::string divergenceSentence(const FirstDivergence &divergence, bool series);
-
-/// Compares the metrics that both runs logged under one name at common steps.
-std::vector<MetricComparison> compareMetrics(const std::vector<MetricSeries> &a,
-                                             const std::vector<MetricSeries> &b);
 
 } // namespace forkpoint

@@ -126,6 +126,17 @@ StepPlan planSeries(const Run &a, const Run &b, const StepSelection &selection)
     return plan;
 }
 
+StepPlan planMetrics(const Run &a, const Run &b, const StepSelection &selection)
+{
+    StepPlan plan;
+    plan.metricsAlone = true;
+    if (selection.only || selection.range)
+        plan.refusal = "a side has metrics alone, and no checkpoint of any step";
+    else if (a.hasOnlyMetrics() && b.hasOnlyMetrics())
+        plan.steps.push_back({std::nullopt, 0, 0, false});
+    return plan;
+}
+
 } // namespace
 
 StepPlan planSteps(const Run &a, const Run &b, const StepSelection &selection)
@@ -134,6 +145,8 @@ StepPlan planSteps(const Run &a, const Run &b, const StepSelection &selection)
         if (run->steps().empty())
             return {{}, std::string(side) + " holds no checkpoint"};
     }
+    if (a.hasOnlyMetrics() || b.hasOnlyMetrics())
+        return planMetrics(a, b, selection);
     if (selection.only)
         return planOne(a, b, *selection.only);
     const bool series = a.steps().size() > 1 && b.steps().size() > 1;

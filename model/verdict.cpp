@@ -16,8 +16,21 @@ std::string partText(std::uint64_t compared, std::uint64_t total, std::string_vi
     return compared == total ? "all " + what : grouped(compared) + " of " + what;
 }
 
+bool onlyMetrics(const Coverage &coverage)
+{
+    return coverage.metricsTotal > 0 && coverage.tensorsTotal == 0 && coverage.recordsTotal == 0;
+}
+
+std::string metricsText(const Coverage &coverage)
+{
+    return partText(coverage.metricsCompared, coverage.metricsTotal, "metric", "metrics")
+        + "; only what was logged is known";
+}
+
 std::string tensorsText(const Coverage &coverage)
 {
+    if (onlyMetrics(coverage))
+        return metricsText(coverage);
     std::string text;
     if (coverage.tensorsTotal > 0)
         text = partText(coverage.tensorsCompared, coverage.tensorsTotal, "tensor", "tensors");
@@ -47,12 +60,15 @@ std::string proofText(Strength strength)
     case Strength::Sha256: return "proven on recorded SHA-256";
     case Strength::None: return "nothing compared";
     case Strength::Metadata: return "proven on names, shapes and types";
+    case Strength::Printed: return "seen in printed numbers";
     default: return "evidence: " + std::string(toString(strength));
     }
 }
 
 std::string differentSentence(const VerdictFacts &facts)
 {
+    if (onlyMetrics(facts.coverage))
+        return "Different: logged numbers differ";
     if (facts.noNameInCommon)
         return "Different: the two sides have no tensor name in common";
     if (facts.bitsDiffer && facts.coverage.tensorsTotal == 0 && facts.coverage.recordsTotal > 0)
@@ -129,6 +145,7 @@ std::string_view toString(Strength strength)
     switch (strength) {
     case Strength::None: return "none";
     case Strength::Metadata: return "metadata";
+    case Strength::Printed: return "printed";
     case Strength::Norm: return "norm";
     case Strength::Sampled: return "sampled";
     case Strength::Xor: return "xor";
@@ -177,6 +194,8 @@ void merge(VerdictFacts &into, const VerdictFacts &part)
     into.coverage.stepsUnread += part.coverage.stepsUnread;
     into.coverage.recordsCompared += part.coverage.recordsCompared;
     into.coverage.recordsTotal += part.coverage.recordsTotal;
+    into.coverage.metricsCompared += part.coverage.metricsCompared;
+    into.coverage.metricsTotal += part.coverage.metricsTotal;
 }
 
 Verdict decide(const VerdictFacts &facts)
@@ -208,7 +227,9 @@ Verdict decide(const VerdictFacts &facts)
     } else {
         verdict.outcome = Outcome::Identical;
         verdict.sentence =
-            withProof("Identical: every byte in scope is equal", facts.strength, facts);
+            withProof(onlyMetrics(facts.coverage) ? "Identical: every logged number is equal"
+                                                  : "Identical: every byte in scope is equal",
+                      facts.strength, facts);
     }
     return verdict;
 }

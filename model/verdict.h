@@ -18,6 +18,7 @@ int exitStatus(Outcome outcome);
 enum class Strength {
     None,     ///< nothing was compared
     Metadata, ///< shapes and types only
+    Printed,  ///< rounded numbers of a log
     Norm,
     Sampled,
     Xor,
@@ -40,6 +41,8 @@ struct Coverage
     std::uint64_t bytesCompared = 0, bytesTotal = 0; ///< logical bytes of both sides together
     std::uint64_t stepsUnread = 0; ///< common steps, one side of which could not be opened
     std::uint64_t recordsCompared = 0, recordsTotal = 0; ///< of traces
+    /// Of runs without checkpoints: metrics that decide.
+    std::uint64_t metricsCompared = 0, metricsTotal = 0;
 };
 
 /// The only things a verdict may depend on, over what is in scope.

@@ -2,6 +2,7 @@
 #include "app/core/inspect_document.h"
 
 #include "app/core/inspect_trace.h"
+#include "app/core/metrics_listing.h"
 #include "model/format.h"
 #include "model/json_values.h"
 #include "model/printable.h"
@@ -175,6 +176,8 @@ std::string inspectJson(const InspectDocument &document)
     for (const ValueRef &value : catalog.values)
         writeValueRef(json, value);
     json.endArray();
+    if (document.chosen)
+        writeMetricSeries(json, document.chosen->run->metrics());
     writeFindings(json, catalog.findings);
     writeDiagnostics(json, document.diagnostics);
     json.endObject();
@@ -215,6 +218,7 @@ std::string inspectText(const InspectDocument &document)
     for (const ValueRef &value : catalog.values)
         text += "  " + printable(value.name) + " = " + printable(value.value.toDisplay()) + "  "
             + std::string(toString(value.stateClass)) + "\n";
+    text += metricSeriesText(run.metrics());
     for (const Finding &finding : catalog.findings)
         text += "finding: " + printable(finding.text) + "\n";
     return text + traced;

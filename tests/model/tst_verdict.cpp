@@ -29,9 +29,9 @@ const std::vector<Fact> UndecidedFacts = {
     &VerdictFacts::partial,       &VerdictFacts::incomplete};
 
 const std::vector<Strength> AllStrengths = {
-    Strength::None, Strength::Metadata, Strength::Norm,        Strength::Sampled,
-    Strength::Xor,  Strength::Crc,      Strength::Megatron128, Strength::Xxh3Index,
-    Strength::Xxh3, Strength::Sha256,   Strength::Bytes};
+    Strength::None,      Strength::Metadata, Strength::Printed, Strength::Norm,
+    Strength::Sampled,   Strength::Xor,      Strength::Crc,     Strength::Megatron128,
+    Strength::Xxh3Index, Strength::Xxh3,     Strength::Sha256,  Strength::Bytes};
 const std::vector<Strength> EnoughForEqual = {Strength::Xxh3Index, Strength::Xxh3, Strength::Sha256,
                                               Strength::Bytes};
 

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/printed_decimal.h"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace forkpoint {
+
+namespace {
+
+constexpr std::int32_t MaxExponent = 400; // float64 ends at 1e308 and 1e-324
+
+std::optional<double> nonFinite(std::string_view text)
+{
+    constexpr double Infinity = std::numeric_limits<double>::infinity();
+    for (const auto name : {"nan", "NaN", "NAN", "-nan"}) {
+        if (text == name)
+            return std::numeric_limits<double>::quiet_NaN();
+    }
+    if (text == "inf" || text == "Infinity" || text == "+inf" || text == "INF")
+        return Infinity;
+    if (text == "-inf" || text == "-Infinity" || text == "-INF")
+        return -Infinity;
+    return std::nullopt;
+}
+
+/// m x 10^-d is a binary fraction exactly where 5^d divides m.
+bool isDyadic(const PrintedDecimal &printed)
+{
+    std::int64_t rest = printed.mantissa;
+    for (std::int32_t place = printed.exponent; place < 0; ++place) {
+        if (rest % 5 != 0)
+            return false;
+        if (rest == 0)
+            return true;
+        rest /= 5;
+    }
+    return true;
+}
+
+/// Digits of the text before its exponent, collected into mantissa and exponent.
+class DigitWalker
+{
+public:
+    explicit DigitWalker(DecimalText &into) : m_into(into) {}
+
+    bool take(char c)
+    {
+        if (c == '.' && !m_point) {
+            m_point = true;
+            return true;
+        }
+        if (c < '0' || c > '9')
+            return false;
+        m_any = true;
+        PrintedDecimal &printed = m_into.printed;
+        if (c != '0' || m_into.significantDigits > 0)
+            ++m_into.significantDigits;
+        if (m_into.significantDigits <= PrintedDecimal::FullDigits) {
+            printed.mantissa = printed.mantissa * 10 + (c - '0');
+            printed.exponent -= m_point ? 1 : 0;
+        } else {
+            if (m_into.significantDigits == PrintedDecimal::FullDigits + 1 && c >= '5')
+                ++printed.mantissa;
+            printed.exponent += m_point ? 0 : 1;
+        }
+        return printed.exponent > -MaxExponent && printed.exponent < MaxExponent;
+    }
+
+    bool any() const { return m_any; }
+    bool point() const { return m_point; }
+
+private:
+    DecimalText &m_into;
+    bool m_any = false, m_point = false;
+};
+
+double nearest(std::int64_t mantissa, std::int32_t exponent)
+{
+    const std::string text = std::to_string(mantissa) + "e" + std::to_string(exponent);
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc())
+        return value;
+    const bool tiny = exponent < 0;
+    const double edge = tiny ? 0.0 : std::numeric_limits<double>::infinity();
+    return mantissa < 0 ? -edge : edge;
+}
+
+/// One end of an interval in units of half the last place: an odd number, or even where exact.
+__int128 endOf(const PrintedDecimal &decimal, int side)
+{
+    return __int128(2) * decimal.mantissa + (decimal.exact ? 0 : side);
+}
+
+/// Multiplies by ten until the exponent is `lowest`, or the number beyond any mantissa.
+void lower(__int128 &number, std::int32_t &exponent, std::int32_t lowest)
+{
+    constexpr __int128 BeyondMantissas = 10'000'000'000'000'000'000u;
+    while (exponent > lowest && number < BeyondMantissas && number > -BeyondMantissas) {
+        number *= 10;
+        --exponent;
+    }
+}
+
+/// Whether x 10^xe < y 10^ye.
+bool less(__int128 x, std::int32_t xe, __int128 y, std::int32_t ye)
+{
+    if (x == 0 || y == 0)
+        return x < y;
+    lower(x, xe, ye);
+    lower(y, ye, xe);
+    if (xe == ye)
+        return x < y;
+    return xe > ye ? x < 0 : y > 0;
+}
+
+} // namespace
+
+std::optional<DecimalText> parseDecimal(std::string_view text)
+{
+    DecimalText result;
+    if (const auto special = nonFinite(text)) {
+        result.value = *special;
+        result.printed.exact = true;
+        return result;
+    }
+    if (text.starts_with('+'))
+        text.remove_prefix(1);
+    const bool negative = text.starts_with('-');
+    DigitWalker digits(result);
+    std::size_t at = negative ? 1 : 0;
+    while (at < text.size() && text[at] != 'e' && text[at] != 'E') {
+        if (!digits.take(text[at++]))
+            return std::nullopt;
+    }
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), result.value);
+    if (!digits.any() || error != std::errc() || end != text.data() + text.size()
+        || !std::isfinite(result.value))
+        return std::nullopt;
+    result.wholeNumber = at == text.size() && !digits.point();
+    if (at < text.size()) {
+        std::int32_t exponent = 0;
+        const std::size_t sign = text.substr(at + 1).starts_with('+') ? 2 : 1;
+        std::from_chars(text.data() + at + sign, text.data() + text.size(), exponent);
+        if (exponent > MaxExponent || exponent < -MaxExponent)
+            exponent = exponent > 0 ? MaxExponent : -MaxExponent; // zeros: "0e999"
+        result.printed.exponent += exponent;
+    }
+    PrintedDecimal &printed = result.printed;
+    printed.negativeZero = negative && printed.mantissa == 0;
+    printed.mantissa = negative ? -printed.mantissa : printed.mantissa;
+    constexpr double Exact = 9007199254740992.0; // 2^53
+    printed.exact = result.wholeNumber && std::fabs(result.value) <= Exact && !printed.negativeZero;
+    if (printed.exact) {
+        printed.mantissa = std::int64_t(result.value);
+        printed.exponent = 0;
+    }
+    result.dyadic = result.significantDigits <= PrintedDecimal::FullDigits && isDyadic(printed);
+    return result;
+}
+
+DecimalRange rangeOf(const PrintedDecimal &decimal)
+{
+    const std::int64_t middle = decimal.mantissa * 10;
+    const int half = decimal.exact ? 0 : 5;
+    return {nearest(middle - half, decimal.exponent - 1),
+            nearest(middle + half, decimal.exponent - 1)};
+}
+
+bool surelyDifferent(const PrintedDecimal &a, const PrintedDecimal &b)
+{
+    if (a.exponent == b.exponent && a.exact == b.exact)
+        return a.mantissa != b.mantissa || a.negativeZero != b.negativeZero;
+    return less(endOf(a, 1), a.exponent, endOf(b, -1), b.exponent)
+        || less(endOf(b, 1), b.exponent, endOf(a, -1), a.exponent);
+}
+
+} // namespace forkpoint
