@@ -3,8 +3,7 @@
 
 #include "loaders/crc32c.h"
 #include "loaders/limits.h"
-
-#include <zlib.h>
+#include "loaders/running_digest.h"
 
 #include <algorithm>
 
@@ -19,12 +18,6 @@ constexpr std::size_t TfHeaderBytes = LengthBytes + CrcBytes;
 constexpr std::uint64_t BlockBytes = 32768;
 constexpr std::size_t ChunkHeaderBytes = 7;
 enum ChunkType { Padding = 0, Full = 1, First = 2, Middle = 3, Last = 4 };
-
-std::uint32_t chunkCrc(ByteView typeAndData)
-{
-    return std::uint32_t(crc32(0, reinterpret_cast<const Bytef *>(typeAndData.data()),
-                               static_cast<uInt>(typeAndData.size())));
-}
 
 } // namespace
 
@@ -128,7 +121,7 @@ Result<std::optional<WandbLog::Chunk>> WandbLog::nextChunk()
         }
         FP_TRY(const ByteView chunk, m_reader.peek(ChunkHeaderBytes + length));
         m_reader.skip(ChunkHeaderBytes + length);
-        if (chunkCrc(chunk.subspan(ChunkHeaderBytes - 1)) != crc) {
+        if (crc32Of(chunk.subspan(ChunkHeaderBytes - 1)) != crc) {
             report(LogDamage::Kind::Checksum, offset,
                    "the checksum of a record is wrong; it was left out");
             continue;
