@@ -163,7 +163,9 @@ std::optional<ConsoleLine> parsePythonDict(std::string_view line)
         rest = trimmed(rest.substr(1));
         const auto quoted = takeQuoted(rest);
         const std::size_t comma = std::min(rest.find(','), rest.size());
-        const auto number = parseDecimal(quoted ? *quoted : trimmed(rest.substr(0, comma)));
+        auto number = parseDecimal(quoted ? *quoted : trimmed(rest.substr(0, comma)));
+        if (number && quoted) // "{:.4g}" prints 1234.4 as a whole number
+            number->wholeNumber = false;
         rest.remove_prefix(std::min(comma + 1, rest.size()));
         isTrainers |= number && (key->ends_with("loss") || *key == "epoch");
         if (number)

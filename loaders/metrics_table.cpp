@@ -77,13 +77,12 @@ bool MetricsTable::addText(std::string_view metric, std::int64_t step, const Dec
         column->points.empty() || !sameBits(column->points.back().value, number.value);
     column->text = true;
     column->full |= number.significantDigits >= PrintedDecimal::FullDigits && !number.wholeNumber;
-    column->exact &= number.printed.exact;
-    column->dyadic &= number.printed.exact || number.dyadic;
+    const bool whole = number.wholeNumber || number.printed.exact;
+    column->whole &= whole;
+    column->dyadic &= whole || number.dyadic;
     if (changed && column->dyadicDecimals < EnoughDecimals && number.printed.exponent < 0)
         column->dyadicDecimals -= number.printed.exponent;
     m_anyFull |= column->full;
-    // What came before as a number was known to the last bit.
-    column->printed.resize(column->points.size(), {0, 0, false, true});
     column->printed.push_back(number.printed);
     append(*column, step, number.value);
     return true;
@@ -152,7 +151,7 @@ void MetricsTable::addGap(Severity severity, std::string code, std::string place
 bool MetricsTable::bitsKnown(const Column &column) const
 {
     const bool isBinary = column.dyadic && column.dyadicDecimals >= EnoughDecimals;
-    return !column.text || column.full || column.exact || isBinary
+    return !column.text || column.full || column.whole || isBinary
         || (column.constant && m_anyFull);
 }
 

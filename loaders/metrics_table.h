@@ -30,6 +30,7 @@ public:
     }
 
     /// False once the cap is reached: stop reading.
+    /// The numbers of one metric come in one of these ways.
     bool add(std::string_view metric, std::int64_t step, double value);
     bool addFloat32(std::string_view metric, std::int64_t step, float value);
     bool addText(std::string_view metric, std::int64_t step, const DecimalText &number);
@@ -65,7 +66,7 @@ private:
         std::vector<MetricPoint> superseded;
         bool text = false, float32 = false;
         bool full = false;      ///< a text is too long to be rounded for people
-        bool exact = true;      ///< all texts are whole numbers
+        bool whole = true;      ///< all texts are whole numbers
         bool dyadic = true;     ///< all texts are binary fractions
         int dyadicDecimals = 0; ///< decimals of these, where the value changed
         bool constant = true;

@@ -125,7 +125,7 @@ private:
         }
         for (const Item &item : items) {
             const auto number = parseDecimal(item.json);
-            if (!step && item.name() == "_step" && number && number->printed.exact)
+            if (!step && item.name() == "_step" && number && number->wholeNumber)
                 step = std::int64_t(number->value);
         }
         if (fields.malformed() || !step)

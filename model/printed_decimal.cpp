@@ -89,10 +89,10 @@ double nearest(std::int64_t mantissa, std::int32_t exponent)
     return mantissa < 0 ? -edge : edge;
 }
 
-/// One end of an interval in units of half the last place: an odd number, or even where exact.
+/// One end of an interval in units of half the last place.
 __int128 endOf(const PrintedDecimal &decimal, int side)
 {
-    return __int128(2) * decimal.mantissa + (decimal.exact ? 0 : side);
+    return __int128(2) * decimal.mantissa + side;
 }
 
 /// Multiplies by ten until the exponent is `lowest`, or the number beyond any mantissa.
@@ -127,9 +127,11 @@ std::optional<DecimalText> parseDecimal(std::string_view text)
         result.printed.exact = true;
         return result;
     }
-    if (text.starts_with('+'))
-        text.remove_prefix(1);
+    const bool plus = text.starts_with('+');
+    text.remove_prefix(plus ? 1 : 0);
     const bool negative = text.starts_with('-');
+    if (plus && negative)
+        return std::nullopt;
     DigitWalker digits(result);
     std::size_t at = negative ? 1 : 0;
     while (at < text.size() && text[at] != 'e' && text[at] != 'E') {
@@ -153,11 +155,8 @@ std::optional<DecimalText> parseDecimal(std::string_view text)
     printed.negativeZero = negative && printed.mantissa == 0;
     printed.mantissa = negative ? -printed.mantissa : printed.mantissa;
     constexpr double Exact = 9007199254740992.0; // 2^53
-    printed.exact = result.wholeNumber && std::fabs(result.value) <= Exact && !printed.negativeZero;
-    if (printed.exact) {
-        printed.mantissa = std::int64_t(result.value);
-        printed.exponent = 0;
-    }
+    result.wholeNumber =
+        result.wholeNumber && std::fabs(result.value) <= Exact && !printed.negativeZero;
     result.dyadic = result.significantDigits <= PrintedDecimal::FullDigits && isDyadic(printed);
     return result;
 }
@@ -165,14 +164,14 @@ std::optional<DecimalText> parseDecimal(std::string_view text)
 DecimalRange rangeOf(const PrintedDecimal &decimal)
 {
     const std::int64_t middle = decimal.mantissa * 10;
-    const int half = decimal.exact ? 0 : 5;
-    return {nearest(middle - half, decimal.exponent - 1),
-            nearest(middle + half, decimal.exponent - 1)};
+    constexpr int Half = 5;
+    return {nearest(middle - Half, decimal.exponent - 1),
+            nearest(middle + Half, decimal.exponent - 1)};
 }
 
 bool surelyDifferent(const PrintedDecimal &a, const PrintedDecimal &b)
 {
-    if (a.exponent == b.exponent && a.exact == b.exact)
+    if (a.exponent == b.exponent)
         return a.mantissa != b.mantissa || a.negativeZero != b.negativeZero;
     return less(endOf(a, 1), a.exponent, endOf(b, -1), b.exponent)
         || less(endOf(b, 1), b.exponent, endOf(a, -1), a.exponent);

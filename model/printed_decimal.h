@@ -14,7 +14,7 @@ struct PrintedDecimal
     std::int64_t mantissa = 0; ///< at most FullDigits digits
     std::int32_t exponent = 0; ///< of the last printed place
     bool negativeZero = false;
-    bool exact = false; ///< no interval: a whole number, NaN or an infinity
+    bool exact = false; ///< no interval: NaN or an infinity
 
     /// A float64 has 15 decimal digits in any case; texts of as many were not rounded for people.
     static constexpr int FullDigits = 15;
@@ -27,8 +27,9 @@ struct DecimalText
     double value = 0; ///< the nearest float64
     PrintedDecimal printed;
     int significantDigits = 0; ///< trailing zeros included, leading ones not; 0 for NaN, infinities
-    bool wholeNumber = false;  ///< digits alone, no point and no exponent
-    bool dyadic = false;       ///< the text is the exact value of a float64
+    bool wholeNumber =
+        false;           ///< digits alone, and a float64 holds them; "%.4g" may have rounded it
+    bool dyadic = false; ///< the text is the exact value of a float64
 };
 
 /// A whole text as a number: "5.0356", "1.991445E-03", "12", "-0.0", "nan", "-Infinity". Nothing
