@@ -27,6 +27,41 @@ bool mayBeText(ByteView head)
                         [](std::byte b) { return b == std::byte{0}; });
 }
 
+bool isClaimed(std::string_view name)
+{
+    const auto &all = allTraceDialects();
+    return std::any_of(all.begin(), all.end(),
+                       [&](const TraceDialect *dialect) { return dialect->claimsBinary(name); });
+}
+
+/// By name, but runs of digits as numbers: dumps that count without leading zeros are in order.
+bool byNumbers(const TraceFile &a, const TraceFile &b)
+{
+    const auto isDigit = [](char c) { return c >= '0' && c <= '9'; };
+    const auto takeDigits = [&](std::string_view &text) {
+        const std::size_t end =
+            std::size_t(std::find_if_not(text.begin(), text.end(), isDigit) - text.begin());
+        std::string_view digits = text.substr(0, end);
+        text.remove_prefix(end);
+        digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
+        return digits;
+    };
+    std::string_view left = a.name, right = b.name;
+    while (!left.empty() && !right.empty()) {
+        if (isDigit(left[0]) && isDigit(right[0])) {
+            const std::string_view one = takeDigits(left), other = takeDigits(right);
+            if (one != other)
+                return one.size() != other.size() ? one.size() < other.size() : one < other;
+            continue;
+        }
+        if (left[0] != right[0])
+            return left[0] < right[0];
+        left.remove_prefix(1);
+        right.remove_prefix(1);
+    }
+    return left.empty() != right.empty() ? left.empty() : a.name < b.name;
+}
+
 class Finder
 {
 public:
@@ -78,7 +113,7 @@ public:
             if (!file.source->read(0, head).ok())
                 return;
         }
-        if (!mayBeText(head))
+        if (!mayBeText(head) && !isClaimed(file.name))
             return;
         for (const TraceDialect *dialect : allTraceDialects()) {
             if (dialect->probe(file, asText(head)) == Confidence::Yes) {
@@ -159,8 +194,7 @@ TraceFiles findTraceFiles(const fs::path &directory, std::stop_token stop)
     Finder finder(directory, stop);
     finder.lookEverywhere();
     TraceFiles found = finder.take();
-    std::sort(found.files.begin(), found.files.end(),
-              [](const TraceFile &a, const TraceFile &b) { return a.name < b.name; });
+    std::sort(found.files.begin(), found.files.end(), byNumbers);
     for (std::size_t i = 0; i < found.files.size(); ++i)
         found.files[i].index = std::uint32_t(i);
     return found;

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/trace_dialect.h"
 
+#include "loaders/trace_blocks.h"
 #include "loaders/trace_bridge.h"
+#include "loaders/trace_debugmode.h"
+#include "loaders/trace_msprobe.h"
+#include "loaders/trace_nvdlfw.h"
 #include "loaders/trace_pr6610.h"
+#include "loaders/trace_sglang.h"
 #include "loaders/trace_sketch.h"
 #include "loaders/trace_typed.h"
 
@@ -64,8 +69,10 @@ void TraceReader::addFact(TraceFact::Role role, std::string name, std::string va
 
 const std::vector<const TraceDialect *> &allTraceDialects()
 {
-    static const std::vector<const TraceDialect *> all = {&bridgeDialect(), &pr6610Dialect(),
-                                                          &typedDialect(), &sketchDialect()};
+    static const std::vector<const TraceDialect *> all = {
+        &bridgeDialect(),        &pr6610Dialect(),        &typedDialect(),        &sketchDialect(),
+        &debugModeLogsDialect(), &debugModeDumpDialect(), &torchtitanDialect(),   &msprobeDialect(),
+        &sglangDialect(),        &nvdlfwDialect(),        &debugModeTextDialect()};
     return all;
 }
 

@@ -62,6 +62,8 @@ public:
     virtual std::string_view name() const = 0;        ///< "megatron-bridge"
     virtual std::string_view description() const = 0; ///< one line for `formats`
     virtual SequenceRule sequenceRule() const { return SequenceRule::None; }
+    /// Whether files of that name may be this dialect's although they are no text.
+    virtual bool claimsBinary(std::string_view) const { return false; }
     /// Whether a file is this dialect's, by its first bytes.
     virtual Confidence probe(const TraceFile &file, std::string_view head) const = 0;
     /// A reader that begins at `from` (a record's place; {} for the start). The records from there
