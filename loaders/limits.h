@@ -40,6 +40,9 @@ constexpr std::size_t MetadataNodes = 32'000'000;
 constexpr std::size_t TreeItems = 4'000'000;
 /// Nesting of a pickle's tree.
 constexpr std::size_t PickleDepth = 2000;
+/// Marks that are open at one time: one for each container that is being built, which Python's own
+/// recursion limit keeps at some thousands. A file of marks alone would cost hundreds of bytes each.
+constexpr std::size_t PickleMarks = 100'000;
 /// Pickles inside pickles (BytesIO, _load_from_bytes, nested torch.save).
 constexpr int NestedPickles = 4;
 /// Characters of an opaque object's or other derived text; longer ones are cut with a digest.

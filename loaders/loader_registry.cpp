@@ -16,8 +16,8 @@ namespace forkpoint {
 const std::vector<const Loader *> &allLoaders()
 {
     static const std::vector<const Loader *> loaders = {
-        &torchZipLoader(), &kerasLoader(),       &npzLoader(),      &hdf5Loader(),
-        &npyLoader(),      &torchLegacyLoader(), &torchTarLoader(), &nemoLoader(),
+        &torchZipLoader(), &torchLegacyLoader(), &torchTarLoader(), &kerasLoader(),
+        &npzLoader(),      &hdf5Loader(),        &npyLoader(),      &nemoLoader(),
         &pickleLoader(),   &safetensorsLoader(),
     };
     return loaders;
@@ -38,9 +38,13 @@ Result<LoadedFile> loadFile(std::shared_ptr<const ByteSource> source, const Open
         }
     }
     if (best == nullptr) {
-        std::string expected;
-        for (const Loader *loader : allLoaders())
-            expected += (expected.empty() ? "" : ", ") + std::string(loader->name());
+        std::string expected, last;
+        for (const Loader *loader : allLoaders()) {
+            if (last == loader->name())
+                continue; // several containers of one format follow each other
+            last = loader->name();
+            expected += (expected.empty() ? "" : ", ") + last;
+        }
         return Error{ErrorCode::Unsupported,
                      source->name(),
                      {},

@@ -219,8 +219,9 @@ Status PickleMachine::stepOther(char opcode)
     }
     case '\x95': return frame();
     case '(':
-        if (m_marks.size() >= m_maxNodes)
-            return error(ErrorCode::Limit, "more marks than every real pickle");
+        if (m_marks.size() >= limits::PickleMarks)
+            return error(ErrorCode::Limit,
+                         "more than " + std::to_string(limits::PickleMarks) + " open marks");
         m_marks.push_back(m_stack.size());
         return {};
     case '0': // POP takes an item, or a mark where that is on top

@@ -242,8 +242,8 @@ TensorRow tensorRowOf(const JsonFields &fields, bool &histograms)
     row.pairedReason = fields.textOr("paired_reason");
     if (fields.has("paired_by"))
         row.pairedBy = fields.wordOf("paired_by",
-                                     {PairedBy::Exact, PairedBy::Rename, PairedBy::Affix,
-                                      PairedBy::Content, PairedBy::OnlyOne});
+                                     {PairedBy::Exact, PairedBy::Name, PairedBy::Rename,
+                                      PairedBy::Affix, PairedBy::Content, PairedBy::OnlyOne});
     row.ambiguous = fields.flagIf("ambiguous").value_or(false);
     row.notComparable = fields.flagIf("not_comparable").value_or(false);
     readSide(fields, "_a", row, row.a, row.nameA, row.dtypeA, row.shapeA, row.layoutKnownA);

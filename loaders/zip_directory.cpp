@@ -245,12 +245,12 @@ Result<ZipDirectoryPlace> findZipDirectory(const ByteSource &source, Diagnostics
     FP_TRY(const auto bytes, readAll(source, size - tail, tail, tail));
     std::optional<EndRecord> found;
     std::optional<Error> reason;
-    std::size_t candidates = 0;
+    std::vector<std::uint64_t> candidates;
     for (std::size_t i = bytes.size() < EndBytes ? 0 : bytes.size() - EndBytes + 1; i-- > 0;) {
         if (field<std::uint32_t>(bytes, i) != EndSignature)
             continue;
-        ++candidates;
         auto record = parseEnd(source, size - tail + i, ByteView(bytes).subspan(i, EndBytes));
+        candidates.push_back(size - tail + i);
         // A record that ends where the file does is better than one with bytes behind it.
         const bool better = record.ok() && (!found || (found->end != size && record->end == size));
         if (better)
@@ -264,7 +264,10 @@ Result<ZipDirectoryPlace> findZipDirectory(const ByteSource &source, Diagnostics
         return bad(source, size, "a zip must end with an end record, there is none (a cut file?)",
                    ErrorCode::Truncated);
     }
-    if (candidates > 1) {
+    // Those of archives that are stored within lie before this one's directory.
+    const auto behind = std::count_if(candidates.begin(), candidates.end(),
+                                      [&](std::uint64_t at) { return at >= found->place.offset; });
+    if (behind > 1) {
         diagnostics.push_back({Severity::Warning,
                                "second-end-record",
                                source.name(),

@@ -307,8 +307,8 @@ void CheckpointComparer::State::finish()
                 toDiagnostic(Error(status.error()).atPlace(side), Severity::Error));
         }
         const Catalog &catalog = source->catalog();
-        result.diagnostics.insert(result.diagnostics.end(), catalog.diagnostics.begin(),
-                                  catalog.diagnostics.end());
+        for (const Diagnostic &diagnostic : catalog.diagnostics)
+            result.diagnostics.push_back(ofSide(side, diagnostic));
     }
     phase = ComparerPhase::Finished;
     result.findings = comparisonFindings(result, *a, *b, pairing);

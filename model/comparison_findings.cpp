@@ -43,9 +43,26 @@ void addPairing(const CheckpointComparison &comparison, const Pairing &pairing,
                             Severity::Note,
                             onA && onB ? "some names of each side carry " + prefix
                                        : std::string(onA ? "A" : "B") + "'s names carry " + prefix
-                                    + ", which the other side's lack",
+                                    + ", which those of the other side lack",
                             {}});
     }
+    for (const std::string &rule : pairing.idleRenames)
+        findings.push_back({"rename-idle",
+                            Certainty::Is,
+                            Severity::Warning,
+                            "the rename rule " + rule
+                                + " changed no name; rules replace literal text, only ^ at its "
+                                  "beginning and $ at its end are special",
+                            {}});
+    if (pairing.unclassifiedLeftOut > 0)
+        findings.push_back(
+            {"scope-leaves-out",
+             Certainty::Is,
+             Severity::Warning,
+             counted(pairing.unclassifiedLeftOut, "tensor of no known class is",
+                     "tensors of no known class are")
+                 + " outside of the scope asked for; add 'unknown' to it to compare them",
+             {}});
     Finding joined{"paired-by-content", Certainty::Is, Severity::Note, {}, {}};
     for (const TensorRow &row : comparison.tensors) {
         if (row.pairedBy == PairedBy::Content)
@@ -54,8 +71,31 @@ void addPairing(const CheckpointComparison &comparison, const Pairing &pairing,
     if (joined.where.empty())
         return;
     joined.text = counted(joined.where.size(), "tensor has", "tensors have")
-        + " another name on the other side and was found there by dtype, shape and bytes";
+        + " another name on the other side, found there by dtype, shape and bytes";
     findings.push_back(std::move(joined));
+}
+
+/// One name, a tensor on one side and a value on the other: two rows that belong together.
+void addKindsDiffer(const CheckpointComparison &comparison, std::vector<Finding> &findings)
+{
+    std::map<std::string_view, ItemStatus> values;
+    for (const ValueRow &row : comparison.values) {
+        if (row.status == ItemStatus::OnlyInA || row.status == ItemStatus::OnlyInB)
+            values.emplace(row.name, row.status);
+    }
+    Finding finding{"tensor-against-value", Certainty::Is, Severity::Note, {}, {}};
+    for (const TensorRow &row : comparison.tensors) {
+        const auto value = values.find(row.name);
+        const bool oneSided =
+            row.status == ItemStatus::OnlyInA || row.status == ItemStatus::OnlyInB;
+        if (oneSided && value != values.end() && value->second != row.status)
+            finding.where.push_back(row.name);
+    }
+    if (finding.where.empty())
+        return;
+    finding.text = counted(finding.where.size(), "name is", "names are")
+        + " a tensor on one side and a plain value on the other";
+    findings.push_back(std::move(finding));
 }
 
 /// NaN or infinity in one side's tensor where the other side's has none.
@@ -169,6 +209,7 @@ std::vector<Finding> comparisonFindings(const CheckpointComparison &comparison,
     std::vector<Finding> findings;
     addRecipe(comparison, findings);
     addPairing(comparison, pairing, findings);
+    addKindsDiffer(comparison, findings);
     addNotFinite(comparison, findings);
     addStoredTwice(comparison, findings);
     addRounded(comparison, a, b, findings);

@@ -61,6 +61,7 @@ void addTensor(VerdictFacts &facts, Evidence &evidence, const TensorRow &row,
         return;
     // Rows that were joined by content met by their fingerprints.
     case ItemStatus::Identical:
+        facts.equalElsewhere += row.pairedBy == PairedBy::Content ? 1u : 0u;
         evidence.equal(row.pairedBy == PairedBy::Content ? std::min(row.strength, Strength::Xxh3)
                                                          : row.strength);
         break;
@@ -87,7 +88,10 @@ void addValue(VerdictFacts &facts, Evidence &evidence, const ValueRow &row,
         if (row.withinTolerance)
             evidence.equal(Strength::Bytes);
         break;
-    case ItemStatus::Identical: evidence.equal(Strength::Bytes); break;
+    case ItemStatus::Identical:
+        facts.equalAsNumbers += row.valueA->identicalTo(*row.valueB) ? 0u : 1u;
+        evidence.equal(Strength::Bytes);
+        break;
     }
 }
 

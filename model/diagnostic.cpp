@@ -18,4 +18,11 @@ Diagnostic toDiagnostic(const Error &error, Severity severity)
     return {severity, std::string(toString(error.code)), error.file, error.place, error.text};
 }
 
+Diagnostic ofSide(std::string_view side, Diagnostic diagnostic)
+{
+    diagnostic.place =
+        std::string(side) + (diagnostic.place.empty() ? "" : ", ") + diagnostic.place;
+    return diagnostic;
+}
+
 } // namespace forkpoint

@@ -29,4 +29,8 @@ using Diagnostics = std::vector<Diagnostic>;
 
 Diagnostic toDiagnostic(const Error &error, Severity severity);
 
+/// The same of one side of a comparison: its place begins with "A" or "B", as an Error's
+/// atPlace() would have it.
+Diagnostic ofSide(std::string_view side, Diagnostic diagnostic);
+
 } // namespace forkpoint

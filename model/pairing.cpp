@@ -45,6 +45,26 @@ std::vector<Candidate> candidatesOf(const std::vector<Item> &items, const Pairin
     return result;
 }
 
+/// Rules that change no name of either side, as they find it.
+std::vector<std::string> idleRules(const Catalog &a, const Catalog &b,
+                                   const PairingOptions &options)
+{
+    std::vector<std::string> idle;
+    for (std::size_t i = 0; i < options.renames.size(); ++i) {
+        const std::vector<RenameRule> before(options.renames.begin(),
+                                             options.renames.begin() + std::ptrdiff_t(i));
+        const auto changes = [&](const auto &items) {
+            return std::any_of(items.begin(), items.end(), [&](const auto &item) {
+                const std::string name = renamed(item.name, before);
+                return options.renames[i].apply(name) != name;
+            });
+        };
+        if (!changes(a.tensors) && !changes(b.tensors) && !changes(a.values) && !changes(b.values))
+            idle.push_back(options.renames[i].toString());
+    }
+    return idle;
+}
+
 /// Every way to cut `name` in front of a key: "a.b.c" gives "b.c" (prefix "a.") and "c" ("a.b.").
 template <class Visit>
 void forEachSuffix(std::string_view name, Visit visit)
@@ -71,7 +91,18 @@ struct Affix
 {
     std::string prefix;
     std::size_t common = 0;
+    std::string other; ///< another one that does as much, where nothing tells which is meant
 };
+
+/// A copy of the weights lies beside averaged ones under the same names: the model itself is meant.
+int affixRank(std::string_view prefix)
+{
+    for (const std::string_view model : {"model.", "module.", "state_dict.", "model_state_dict."}) {
+        if (prefix.ends_with(model))
+            return 0;
+    }
+    return prefix.find("ema") == std::string_view::npos ? 1 : 2;
+}
 
 Affix bestAffix(const std::vector<Candidate> &with, const std::vector<Candidate> &without)
 {
@@ -86,10 +117,18 @@ Affix bestAffix(const std::vector<Candidate> &with, const std::vector<Candidate>
         });
     }
     Affix best;
+    // Ties go to the model's own prefix, then to the shorter one: it claims less.
+    const auto claim = [](std::string_view prefix) {
+        return std::tuple(affixRank(prefix), prefix.size(), prefix);
+    };
     for (const auto &[prefix, count] : votes) {
-        // Ties go to the shorter prefix: it claims less.
-        if (count > best.common || (count == best.common && prefix.size() < best.prefix.size()))
-            best = {std::string(prefix), count};
+        if (count > best.common || (count == best.common && claim(prefix) < claim(best.prefix)))
+            best = {std::string(prefix), count, {}};
+    }
+    for (const auto &[prefix, count] : votes) {
+        if (count == best.common && prefix != best.prefix
+            && affixRank(prefix) == affixRank(best.prefix))
+            best.other = prefix;
     }
     return best;
 }
@@ -195,7 +234,8 @@ bool inStep(const std::vector<Candidate> &a, const std::vector<Candidate> &b)
 }
 
 template <class Pair>
-std::vector<Pair> merge(std::vector<Candidate> a, std::vector<Candidate> b, bool affixTaken)
+std::vector<Pair> merge(std::vector<Candidate> a, std::vector<Candidate> b, bool affixTaken,
+                        bool strict)
 {
     std::vector<Pair> pairs;
     if (!affixTaken && inStep(a, b)) {
@@ -215,7 +255,10 @@ std::vector<Pair> merge(std::vector<Candidate> a, std::vector<Candidate> b, bool
     std::size_t i = 0, j = 0;
     while (i < a.size() || j < b.size()) {
         const bool takeA = j == b.size() || (i < a.size() && a[i].name <= b[j].name);
-        const bool takeB = i == a.size() || (j < b.size() && b[j].name <= a[i].name);
+        // Strictly, unlike paths that are displayed alike are two things, unless a rule renamed one.
+        const bool apart = strict && i < a.size() && j < b.size() && a[i].ownName && b[j].ownName
+            && a[i].name == b[j].name;
+        const bool takeB = i == a.size() || (j < b.size() && b[j].name <= a[i].name && !apart);
         pairs.push_back(pairOf<Pair>(takeA ? &a[i] : nullptr, takeB ? &b[j] : nullptr));
         pairs.back().ambiguous = takeA && takeB && (bearsSeveral(a, i) || bearsSeveral(b, j));
         i += takeA ? 1u : 0u;
@@ -262,11 +305,14 @@ void applyAffix(Sides &tensors, Sides &values, Pairing &pairing)
         pairing.affixA = ofA.prefix;
         takeOff(tensors.a, ofA.prefix);
         takeOff(values.a, ofA.prefix);
+        pairing.otherAffix = ofA.other;
     }
     if (ofB.common > ofA.common || (tie && claim(ofB) <= claim(ofA))) {
         pairing.affixB = ofB.prefix;
         takeOff(tensors.b, ofB.prefix);
         takeOff(values.b, ofB.prefix);
+        if (!ofB.other.empty())
+            pairing.otherAffix = ofB.other;
     }
 }
 
@@ -278,9 +324,12 @@ void explain(std::vector<Pair> &pairs, const std::vector<Item> &a, const std::ve
         if (!pair.a || !pair.b)
             continue;
         const std::string &nameA = a[*pair.a].name, &nameB = b[*pair.b].name;
-        if (nameA == nameB
-            || (!a[*pair.a].path.keys.empty() && a[*pair.a].path == b[*pair.b].path)) {
+        const KeyPath &pathA = a[*pair.a].path, &pathB = b[*pair.b].path;
+        if (pathA == pathB && (nameA == nameB || !pathA.keys.empty())) {
             pair.by = PairedBy::Exact;
+        } else if (nameA == nameB) {
+            pair.by = PairedBy::Name;
+            pair.reason = "the same name, by other keys";
         } else if (!pairing.affixA.empty() || !pairing.affixB.empty()) {
             const bool onA = !pairing.affixA.empty();
             pair.by = PairedBy::Affix;
@@ -290,6 +339,10 @@ void explain(std::vector<Pair> &pairs, const std::vector<Item> &a, const std::ve
                        : onA ? "A"
                              : "B")
                 + " taken off";
+            if (!pairing.otherAffix.empty()) {
+                pair.ambiguous = true;
+                pair.reason += "; prefix '" + pairing.otherAffix + "' would pair as many";
+            }
         } else {
             pair.by = PairedBy::Rename;
             pair.reason = "'" + nameA + "' and '" + nameB + "' by a rename rule";
@@ -324,12 +377,24 @@ void select(std::vector<Pair> &pairs, const PairingOptions &options)
                   [&](const Pair &pair) { return !selected(pair.name, pair.stateClass, options); });
 }
 
+/// Tensors that a scope leaves out because nothing tells what they are.
+std::size_t unclassifiedOutOf(const PairingOptions &options, const std::vector<TensorPair> &pairs)
+{
+    if (!options.scope)
+        return 0;
+    return std::size_t(std::count_if(pairs.begin(), pairs.end(), [&](const TensorPair &pair) {
+        return pair.stateClass == StateClass::Unknown
+            && !selected(pair.name, pair.stateClass, options);
+    }));
+}
+
 } // namespace
 
 std::string_view toString(PairedBy by)
 {
     switch (by) {
     case PairedBy::Exact: return "exact";
+    case PairedBy::Name: return "name";
     case PairedBy::Rename: return "rename";
     case PairedBy::Affix: return "affix";
     case PairedBy::Content: return "content";
@@ -366,6 +431,14 @@ Result<RenameRule> RenameRule::parse(std::string_view text)
     return rule;
 }
 
+std::string RenameRule::toString() const
+{
+    const bool slash = (from + to).find('/') != std::string::npos;
+    const std::string separator = slash ? "|" : "/";
+    return "s" + separator + (atStart ? "^" : "") + from + (atEnd ? "$" : "") + separator + to
+        + separator;
+}
+
 std::string RenameRule::apply(std::string_view name) const
 {
     std::size_t at = 0;
@@ -390,14 +463,18 @@ Pairing pairCatalogs(const Catalog &a, const Catalog &b, const PairingOptions &o
     Sides values;
     if (!options.tensorsOnly)
         values = {candidatesOf(a.values, options), candidatesOf(b.values, options)};
+    pairing.idleRenames = idleRules(a, b, options);
     if (!options.strict)
         applyAffix(tensors, values, pairing);
     const bool affix = !pairing.affixA.empty() || !pairing.affixB.empty();
-    pairing.tensors = merge<TensorPair>(std::move(tensors.a), std::move(tensors.b), affix);
-    pairing.values = merge<ValuePair>(std::move(values.a), std::move(values.b), affix);
+    pairing.tensors =
+        merge<TensorPair>(std::move(tensors.a), std::move(tensors.b), affix, options.strict);
+    pairing.values =
+        merge<ValuePair>(std::move(values.a), std::move(values.b), affix, options.strict);
     explain(pairing.tensors, a.tensors, b.tensors, pairing);
     explain(pairing.values, a.values, b.values, pairing);
     pairOnlyOnes(a, b, pairing.tensors);
+    pairing.unclassifiedLeftOut = unclassifiedOutOf(options, pairing.tensors);
     select(pairing.tensors, options);
     select(pairing.values, options);
     bool onA = false, onB = false, both = false;

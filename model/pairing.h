@@ -14,6 +14,7 @@ namespace forkpoint {
 /// By which rule two items met.
 enum class PairedBy {
     Exact,    ///< the same path
+    Name,     ///< the same name of unlike paths: one file nests what the other writes with dots
     Rename,   ///< the same name after a rename rule of the user
     Affix,    ///< the same name after a common prefix was taken off one side or both
     Content,  ///< unpaired on both sides, equal dtype, shape and bytes, unique on both
@@ -32,6 +33,7 @@ struct RenameRule
 
     static Result<RenameRule> parse(std::string_view text); ///< any separator after the s
     std::string apply(std::string_view name) const;
+    std::string toString() const; ///< as parse() reads it, with / where that does not occur
 };
 
 struct PairingOptions
@@ -63,8 +65,11 @@ struct Pairing
 {
     std::vector<TensorPair> tensors;
     std::vector<ValuePair> values;
-    std::string affixA, affixB;   ///< what was taken off each side's names, usually empty
-    bool anyNameInCommon = false; ///< of the tensors in scope (true when a side has none)
+    std::string affixA, affixB;           ///< what was taken off each side's names, usually empty
+    std::string otherAffix;               ///< another prefix that would have paired as many
+    std::vector<std::string> idleRenames; ///< rules that changed no name of either side
+    std::size_t unclassifiedLeftOut = 0;  ///< tensors of no known class that the scope leaves out
+    bool anyNameInCommon = false;         ///< of the tensors in scope (true when a side has none)
 };
 
 Pairing pairCatalogs(const Catalog &a, const Catalog &b, const PairingOptions &options);

@@ -61,6 +61,8 @@ std::vector<RowStat> statsOf(const TensorRow &row)
         return result;
     addMaxima(stats, dtype, result);
     addMeans(stats, result);
+    if (dtype.kind == ElementKind::SignedInt)
+        result.emplace_back("sign_flips", stats.signFlips);
     if (!dtype.isFloating())
         return result;
     const std::pair<std::string_view, Index> counts[] = {

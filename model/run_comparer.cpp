@@ -72,7 +72,7 @@ void RunComparer::State::prepare(const StepSelection &selection)
     if (hasCheckpoints() || !tracer)
         prepareSteps(selection);
     if (!a->complete() || !b->complete())
-        facts.unreadable = true;
+        facts.incomplete = true;
 }
 
 void RunComparer::State::prepareTraces(const StepSelection &selection)
@@ -262,7 +262,8 @@ void RunComparer::State::describeDivergence()
     const bool firstOfOrder = divergence.provenEqualName.empty();
     divergence.provenEqualBefore =
         divergence.provenEqualStep.has_value() || (!firstOfOrder && allEqual && series());
-    divergence.sentence = divergenceSentence(divergence, series());
+    divergence.sentence =
+        divergenceSentence(divergence, {series(), plan.earlierLeftOut, plan.numberInB});
 }
 
 void RunComparer::State::compareLogs()
@@ -321,14 +322,16 @@ void RunComparer::State::finish()
             }
         }
     }
-    result.metrics = compareMetrics(a->metrics(), b->metrics());
+    // Metrics are aligned by equal numbers, which --step N:M does not ask for.
+    if (!plan.numberInB)
+        result.metrics = compareMetrics(a->metrics(), b->metrics());
     joinEvidence();
     compareLogs();
     result.findings.insert(result.findings.begin(), result.shown.findings.begin(),
                            result.shown.findings.end());
     for (const auto &[side, run] : {std::pair{"A", a.get()}, std::pair{"B", b.get()}}) {
         for (const Diagnostic &diagnostic : run->diagnostics())
-            result.diagnostics.push_back(diagnostic);
+            result.diagnostics.push_back(ofSide(side, diagnostic));
     }
     result.diagnostics.insert(result.diagnostics.end(), result.shown.diagnostics.begin(),
                               result.shown.diagnostics.end());

@@ -222,11 +222,11 @@ FirstDivergence divergenceOf(const MetricComparison &metric)
     return divergence;
 }
 
-std::string divergenceSentence(const FirstDivergence &divergence, bool series)
+std::string divergenceSentence(const FirstDivergence &divergence, const StepsLookedAt &steps)
 {
     const std::string what = divergence.name + " (" + divergence.stage + ")";
     const std::string verb = divergence.kind == "missing" ? " is on one side only" : " differs";
-    if (!divergence.step || !series)
+    if (!divergence.step || !steps.series)
         return what + verb + "; what came before is not in this pair.";
     const std::string at = "step " + std::to_string(*divergence.step);
     if (!divergence.provenEqualName.empty() && divergence.provenEqualBefore)
@@ -235,6 +235,13 @@ std::string divergenceSentence(const FirstDivergence &divergence, bool series)
     if (divergence.provenEqualStep)
         return "Between step " + std::to_string(*divergence.provenEqualStep) + " (equal) and " + at
             + " (different): " + what + verb + " first in causal order.";
+    if (steps.numberInB)
+        return "In A's " + at + " against B's step " + std::to_string(*steps.numberInB) + ", "
+            + what + verb + "; no other steps were compared.";
+    if (steps.earlierLeftOut)
+        return "In " + at + ", " + what + verb
+            + "; earlier common steps were left out by what was asked for, so the fork lies at or "
+              "before it.";
     return "At the first common step, " + at + ", " + what + verb
         + "; no earlier step is common to both, so the fork lies at or before it.";
 }

@@ -92,7 +92,15 @@ std::optional<FirstDivergence> firstDivergenceIn(const CheckpointComparison &com
 /// Where logged numbers part: an upper bound, since what was not logged may differ before.
 FirstDivergence divergenceOf(const MetricComparison &metric);
 
+/// Which steps the user's selection let be compared.
+struct StepsLookedAt
+{
+    bool series = false;
+    bool earlierLeftOut = false;   ///< earlier common steps were not looked at
+    std::optional<Step> numberInB; ///< where a step of A met another number of B
+};
+
 /// One sentence on where two runs part and what proves it.
-std::string divergenceSentence(const FirstDivergence &divergence, bool series);
+std::string divergenceSentence(const FirstDivergence &divergence, const StepsLookedAt &steps);
 
 } // namespace forkpoint

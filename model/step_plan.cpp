@@ -33,6 +33,13 @@ std::string lacks(std::string_view side, Step step, const Run &run)
     return text;
 }
 
+bool haveCommonBefore(const Run &a, const Run &b, Step first)
+{
+    const auto stepsA = byNumber(a), stepsB = byNumber(b);
+    return std::any_of(stepsA.begin(), stepsA.lower_bound(first),
+                       [&](const auto &step) { return stepsB.contains(step.first); });
+}
+
 /// A lone checkpoint without a number is what was meant, whatever number is asked for.
 std::optional<std::size_t> findStep(const Run &run, Step wanted)
 {
@@ -55,6 +62,9 @@ StepPlan planOne(const Run &a, const Run &b, StepSelection::Pair wanted)
         plan.refusal = lacks("B", wanted.b, b);
     else
         plan.steps.push_back({a.isSeries() ? wanted.a : wanted.b, inA, inB, false});
+    plan.earlierLeftOut = haveCommonBefore(a, b, std::min(wanted.a, wanted.b));
+    if (a.isSeries() && b.isSeries() && wanted.a != wanted.b)
+        plan.numberInB = wanted.b;
     return plan;
 }
 
@@ -119,10 +129,14 @@ StepPlan planSeries(const Run &a, const Run &b, const StepSelection &selection)
         planned.hole = (!planned.a || !planned.b) && step >= from && step <= to;
         plan.steps.push_back(planned);
     }
+    plan.earlierLeftOut = selection.range && haveCommonBefore(a, b, selection.range->first);
     const bool common = std::any_of(plan.steps.begin(), plan.steps.end(),
                                     [](const PlannedStep &step) { return step.a && step.b; });
     if (!common)
-        plan.refusal = "the two series have no step in common";
+        plan.refusal = selection.range
+            ? "no step that both series have lies in " + std::to_string(selection.range->first)
+                + ":" + std::to_string(selection.range->second)
+            : "the two series have no step in common";
     return plan;
 }
 

@@ -33,6 +33,10 @@ struct StepPlan
     std::vector<PlannedStep> steps; ///< rising
     std::string refusal;            ///< not empty: the request makes no sense, and why
     bool metricsAlone = false;      ///< a side has no checkpoints: logged numbers decide
+    /// Common steps before the first planned one exist, and the selection left them out.
+    bool earlierLeftOut = false;
+    /// B's number where the selection makes unlike numbers meet (--step N:M).
+    std::optional<Step> numberInB = {};
 };
 
 /// Aligns the steps of two runs by number. A run of one checkpoint meets the same step of a series

@@ -109,6 +109,18 @@ std::string undecidedReason(const VerdictFacts &facts)
     return reason;
 }
 
+/// How what is identical is not the same in name or type.
+std::string exceptions(const VerdictFacts &facts)
+{
+    std::string text;
+    if (facts.equalElsewhere > 0)
+        text += ", " + counted(facts.equalElsewhere, "tensor", "tensors") + " under another name";
+    if (facts.equalAsNumbers > 0)
+        text +=
+            ", " + counted(facts.equalAsNumbers, "value", "values") + " as numbers of unlike types";
+    return text;
+}
+
 std::string withProof(std::string sentence, Strength strength, const VerdictFacts &facts)
 {
     return sentence + " (" + proofText(strength) + "; " + coverageText(facts.coverage) + ").";
@@ -185,6 +197,8 @@ void merge(VerdictFacts &into, const VerdictFacts &part)
     into.partial |= part.partial;
     into.toleranceAsked |= part.toleranceAsked;
     into.differsWithinTolerance |= part.differsWithinTolerance;
+    into.equalAsNumbers += part.equalAsNumbers;
+    into.equalElsewhere += part.equalElsewhere;
     into.strength = std::min(into.strength, part.strength);
     into.differenceStrength = std::max(into.differenceStrength, part.differenceStrength);
     into.coverage.tensorsCompared += part.coverage.tensorsCompared;
@@ -227,8 +241,9 @@ Verdict decide(const VerdictFacts &facts)
     } else {
         verdict.outcome = Outcome::Identical;
         verdict.sentence =
-            withProof(onlyMetrics(facts.coverage) ? "Identical: every logged number is equal"
-                                                  : "Identical: every byte in scope is equal",
+            withProof((onlyMetrics(facts.coverage) ? "Identical: every logged number is equal"
+                                                   : "Identical: every byte in scope is equal")
+                          + exceptions(facts),
                       facts.strength, facts);
     }
     return verdict;

@@ -68,6 +68,10 @@ struct VerdictFacts
     bool toleranceAsked = false;
     bool differsWithinTolerance = false;
 
+    /// Of what is equal, told in the sentence: values equal as numbers of unlike types (1 and 1.0),
+    /// and tensors that are the same under another name.
+    std::uint64_t equalAsNumbers = 0, equalElsewhere = 0;
+
     Strength strength = Strength::None;           ///< of what is equal: its weakest item
     Strength differenceStrength = Strength::None; ///< of what differs: its strongest item
     Coverage coverage;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <string_view>
 
@@ -116,8 +117,9 @@ Status finishTolerance(const RawOptions &raw, Tolerance &tolerance)
         tolerance.atol = raw.atol;
     if (*raw.hasMaxUlp)
         tolerance.maxUlp = raw.maxUlp;
-    if (!(raw.rtol >= 0) || !(raw.atol >= 0))
-        return usage("a tolerance must not be negative");
+    if (!(raw.rtol >= 0) || !(raw.atol >= 0) || !std::isfinite(raw.rtol)
+        || !std::isfinite(raw.atol))
+        return usage("a tolerance must be a finite number that is not negative");
     return {};
 }
 
@@ -133,6 +135,8 @@ Status finishSteps(const RawOptions &raw, StepSelection &steps)
         if (raw.steps.find(':') == std::string::npos)
             return usage("--steps expects FROM:TO");
         FP_TRY(steps.range, parsePairOfSteps(raw.steps));
+        if (steps.range->first > steps.range->second)
+            return usage("--steps expects FROM:TO with FROM not after TO, got '" + raw.steps + "'");
     }
     return {};
 }
@@ -178,6 +182,9 @@ Result<Options> finishOptions(RawOptions raw)
     options.query.order = raw.order == "largest" ? ElementOrder::Largest : ElementOrder::Differing;
     FP_CHECK(finishTolerance(raw, options.compare.tolerance));
     FP_CHECK(finishSteps(raw, options.steps));
+    if (options.pathB.empty() && options.steps.only
+        && options.steps.only->a != options.steps.only->b)
+        return usage("--step N:M is for two sides, " + options.command + " looks at one");
     FP_CHECK(checkReports(options.reports));
     // Only these draw |a| and |b|; counting them costs as much again as all other statistics.
     options.compare.magnitudes = options.compare.full
@@ -213,9 +220,13 @@ void addOpening(CLI::App &command, RawOptions &raw)
 void addPairing(CLI::App &command, RawOptions &raw)
 {
     command
-        .add_option("--pair", raw.pair, "strict: by name only; auto: also by prefix and content")
+        .add_option("--pair", raw.pair,
+                    "strict: by path only; auto: also by name, prefix and content")
         ->capture_default_str();
-    command.add_option("--rename", raw.renames, "Rename before pairing (repeatable)")
+    command
+        .add_option("--rename", raw.renames,
+                    "Rename before pairing: the first occurrence of a literal text, ^ and $ "
+                    "anchor it (repeatable)")
         ->type_name("s/old/new/")
         ->allow_extra_args(false);
 }
@@ -246,7 +257,9 @@ void addCompare(CLI::App &command, RawOptions &raw)
     addPairing(command, raw);
     command.add_option("--steps", raw.steps, "Only the steps FROM to TO")->type_name("FROM:TO");
     addReports(command, raw);
-    command.add_option("--include", pairing.include, "Only items whose name matches (repeatable)")
+    command
+        .add_option("--include", pairing.include,
+                    "Only items whose name matches; * is any text, ? one character (repeatable)")
         ->type_name("GLOB")
         ->allow_extra_args(false);
     command.add_option("--exclude", pairing.exclude, "Leave out items whose name matches")
@@ -373,6 +386,8 @@ ParsedArguments parseArguments(int count, char **arguments)
     for (const Command &command : commands) {
         CLI::App *subcommand = app.add_subcommand(command.name, command.description);
         addCommon(*subcommand, raw.options);
+        subcommand->set_version_flag("--version",
+                                     std::string("forkpoint-cli ") + FORKPOINT_VERSION);
         subcommand->footer(std::string(helpFooter(command.name)));
         if (command.add)
             command.add(*subcommand, raw);

@@ -105,6 +105,8 @@ std::string fingerprintJson(const FingerprintDocument &document)
     json.key("path").text(document.path);
     json.key("version").number(std::uint64_t(FingerprintVersion));
     json.key("strength").text(toString(document.strength));
+    if (const auto step = document.step())
+        json.key("step").number(*step);
     if (document.checkpoint) {
         json.key("checkpoint").beginObject();
         json.key("named").text(document.checkpoint->named.toHex());
@@ -159,9 +161,11 @@ std::string fingerprintText(const FingerprintDocument &document)
         text += name + " cannot see: " + std::string(tensorDigestInfo(name)->cannotSee) + "\n";
     if (document.strength == Strength::Xxh3Index)
         text += "some were read before and come from the index of fingerprints\n";
+    const std::string which =
+        document.step() ? "step " + std::to_string(*document.step()) : std::string("checkpoint");
     if (document.checkpoint)
-        text += document.checkpoint->named.toHex() + "  (checkpoint, with names)\n"
-            + document.checkpoint->contents.toHex() + "  (checkpoint, without names)\n";
+        text += document.checkpoint->named.toHex() + "  (" + which + ", with names)\n"
+            + document.checkpoint->contents.toHex() + "  (" + which + ", without names)\n";
     return text;
 }
 

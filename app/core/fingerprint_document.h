@@ -33,6 +33,12 @@ struct FingerprintDocument
         checkpoint; ///< only when every tensor is listed and was read
     Diagnostics diagnostics;
 
+    /// Of a series: which of its checkpoints this is.
+    std::optional<Step> step() const
+    {
+        return chosen && chosen->run->isSeries() ? chosen->run->steps()[chosen->index].step
+                                                 : std::nullopt;
+    }
     bool allRead() const { return checkpoint.has_value(); }
 };
 

@@ -44,7 +44,9 @@ bool takeOption(Arguments &arguments, const QString &option, const QString &valu
     const QStringList sides = value.split(u'x');
     if (sides.size() == 2)
         arguments.size = QSize(sides[0].toInt(), sides[1].toInt());
-    return sides.size() == 2 && arguments.size.width() >= 100 && arguments.size.height() >= 100;
+    constexpr QSize Least(100, 100), Most(8192, 8192);
+    return sides.size() == 2 && arguments.size.expandedTo(Least) == arguments.size
+        && arguments.size.boundedTo(Most) == arguments.size;
 }
 
 Arguments wrong(const QString &problem)

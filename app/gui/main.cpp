@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/output_file.h"
 #include "app/gui/arguments.h"
 #include "app/gui/main_window.h"
 #include "app/gui/samples.h"
@@ -42,6 +43,17 @@ std::optional<int> answerInTerminal(const Arguments &arguments)
     return std::nullopt;
 }
 
+/// A picture must not replace what is shown in it.
+Status checkScreenshot(const Arguments &arguments)
+{
+    if (arguments.screenshot.isEmpty())
+        return {};
+    std::vector<std::string> inputs;
+    for (const QString &path : arguments.paths)
+        inputs.push_back(QFile::encodeName(path).toStdString());
+    return checkOutput(QFile::encodeName(arguments.screenshot).toStdString(), inputs);
+}
+
 /// Qt would end with an abort where there is none.
 bool hasDisplay()
 {
@@ -68,6 +80,10 @@ int main(int argc, char **argv)
     if (const std::optional<int> status = answerInTerminal(arguments))
         return *status;
 
+    if (const Status writable = checkScreenshot(arguments); !writable) {
+        std::fprintf(stderr, "forkpoint: --screenshot: %s\n", writable.error().message().c_str());
+        return 2;
+    }
     if (!hasDisplay()) {
         std::fputs("forkpoint: there is no display; forkpoint-cli does the same in a terminal\n",
                    stderr);

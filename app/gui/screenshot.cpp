@@ -71,9 +71,12 @@ void Screenshot::look()
         m_stage = Stage::Showing;
         break;
     case Stage::Showing:
-        for (const QString &part : m_arguments.show)
-            if (!m_window.showPart(part))
+        for (const QString &part : m_arguments.show) {
+            if (!m_window.showPart(part)) {
+                m_missing = true;
                 std::fprintf(stderr, "forkpoint: --show: no part '%s'\n", qPrintable(part));
+            }
+        }
         m_stage = Stage::Settling;
         break;
     case Stage::Settling: write(); break;
@@ -85,9 +88,16 @@ void Screenshot::select()
     const auto comparison = m_context.stepComparison();
     if (m_arguments.select.isEmpty() || !comparison)
         return;
-    for (std::size_t row = 0; row < comparison->tensors.size(); ++row)
-        if (qs(comparison->tensors[row].name) == m_arguments.select)
-            m_context.selectTensor(row);
+    m_missing = true;
+    for (std::size_t row = 0; row < comparison->tensors.size(); ++row) {
+        if (qs(comparison->tensors[row].name) != m_arguments.select)
+            continue;
+        m_context.selectTensor(row);
+        m_missing = false;
+    }
+    if (m_missing)
+        std::fprintf(stderr, "forkpoint: --select: no tensor '%s'\n",
+                     qPrintable(m_arguments.select));
 }
 
 void Screenshot::write()
@@ -98,7 +108,7 @@ void Screenshot::write()
     const bool written = shown->grab().save(m_arguments.screenshot, "PNG");
     if (!written)
         std::fputs("forkpoint: --screenshot: the file cannot be written\n", stderr);
-    QCoreApplication::exit(written ? 0 : 2);
+    QCoreApplication::exit(written && !m_missing ? 0 : 2);
 }
 
 } // namespace forkpoint

@@ -32,6 +32,7 @@ private:
     ViewContext &m_context;
     MainWindow &m_window;
     Stage m_stage = Stage::Comparing;
+    bool m_missing = false; ///< something asked for is not there: the picture is of less
     QTimer m_timer;
     QElapsedTimer m_quiet; ///< since something last changed
     QElapsedTimer m_since;

@@ -98,6 +98,8 @@ private slots:
     void byName();
     void byPathBeforeName();
     void affix();
+    void affixThatTwoBear();
+    void idleRulesAndScope();
     void affixNeverAgainstExactNames();
     void affixOnBothSides();
     void classOfAPair();
@@ -164,7 +166,15 @@ void TestPairing::byPathBeforeName()
     } while (std::next_permutation(order.begin(), order.end()));
     // A flat file still meets a nested one by name.
     const auto nested = build({paths[0]}), flat = build({paths[2]});
-    QCOMPARE(pairCatalogs(nested->catalog(), flat->catalog(), {}).tensors.size(), std::size_t(1));
+    const Pairing loose = pairCatalogs(nested->catalog(), flat->catalog(), {});
+    QCOMPARE(loose.tensors.size(), std::size_t(1));
+    QVERIFY(loose.tensors[0].by == PairedBy::Name); // told apart from one path
+    PairingOptions strict;
+    strict.strict = true;
+    QCOMPARE(pairCatalogs(nested->catalog(), flat->catalog(), strict).tensors.size(),
+             std::size_t(2));
+    QCOMPARE(pairCatalogs(nested->catalog(), nested->catalog(), strict).tensors.size(),
+             std::size_t(1));
 }
 
 void TestPairing::affix()
@@ -190,6 +200,40 @@ void TestPairing::affix()
     // The longest prefix that pairs, and of two that pair alike the shorter.
     QCOMPARE(paired({"a.b.w", "a.b.v"}, {"w", "v"}), (Names{"a.b.v|v", "a.b.w|w"}));
     QCOMPARE(paired({"a.b.w", "a.v"}, {"b.w", "w"}), (Names{"a.b.w|b.w", "a.v|-", "-|w"}));
+}
+
+/// Averaged weights beside the model's, under the same names.
+void TestPairing::affixThatTwoBear()
+{
+    const auto plain = sourceOf({"v", "w"}),
+               both = sourceOf({"ema.v", "ema.w", "model.v", "model.w"});
+    const Pairing model = pairCatalogs(plain->catalog(), both->catalog(), {});
+    QCOMPARE(model.affixB, std::string("model."));
+    QVERIFY(model.otherAffix.empty());
+    const auto twins = sourceOf({"left.v", "left.w", "right.v", "right.w"});
+    for (const bool mirrored : {false, true}) {
+        const Pairing guess = mirrored ? pairCatalogs(twins->catalog(), plain->catalog(), {})
+                                       : pairCatalogs(plain->catalog(), twins->catalog(), {});
+        QCOMPARE(mirrored ? guess.affixA : guess.affixB, std::string("left."));
+        QCOMPARE(guess.otherAffix, std::string("right."));
+        for (const TensorPair &pair : guess.tensors)
+            QCOMPARE(pair.ambiguous, pair.a && pair.b);
+    }
+}
+
+void TestPairing::idleRulesAndScope()
+{
+    const auto a = sourceOf({"module.w"}), b = sourceOf({"w"});
+    const Pairing idle = pairCatalogs(a->catalog(), b->catalog(),
+                                      renaming({"s/^module\\.//", "s/^module.//", "s/module/x/"}));
+    QCOMPARE(idle.idleRenames, (Names{"s/^module\\.//", "s/module/x/"}));
+    QCOMPARE(RenameRule::parse("s|a/b|c|")->toString(), std::string("s|a/b|c|"));
+    PairingOptions options;
+    options.scope = {StateClass::Weights};
+    const auto odd = sourceOf({"qqq", "zzz"});
+    QCOMPARE(pairCatalogs(odd->catalog(), odd->catalog(), options).unclassifiedLeftOut,
+             std::size_t(2));
+    QCOMPARE(pairCatalogs(odd->catalog(), odd->catalog(), {}).unclassifiedLeftOut, std::size_t(0));
 }
 
 void TestPairing::affixNeverAgainstExactNames()

@@ -123,6 +123,7 @@ private slots:
     void chosenSteps();
     void resumedSeries();
     void hole();
+    void chosenStepsAreSaid();
     void unreadStepIsCounted();
     void randomSeries();
     void toleranceIsNoProof();
@@ -274,6 +275,24 @@ void TestRuns::hole()
     QVERIFY(compare(a, b, range(12, 12)).verdict.outcome == Outcome::Identical);
     b->setComplete(false);
     QVERIFY(compare(a, b, range(12, 12)).verdict.outcome == Outcome::Undecided);
+}
+
+/// What the user's choice of steps leaves out is not said to be missing.
+void TestRuns::chosenStepsAreSaid()
+{
+    const auto a = series("a", {2, 4, 6}), b = series("b", {4, 6, 8});
+    const auto other = std::make_shared<MemoryRun>("other");
+    for (const Step step : {4, 6, 8})
+        other->addStep(step, checkpoint(2));
+    const auto sentence = [&](const StepSelection &steps) {
+        return compare(a, other, steps).firstDivergence->sentence;
+    };
+    QVERIFY(has(sentence({}), "no earlier step is common to both"));
+    QVERIFY(has(sentence(only(6, 6)), "earlier common steps were left out"));
+    QVERIFY(has(sentence(range(5, 6)), "earlier common steps were left out"));
+    QVERIFY(has(sentence(only(4, 4)), "no earlier step is common to both"));
+    QVERIFY(has(sentence(only(4, 6)), "In A's step 4 against B's step 6"));
+    QVERIFY(has(planSteps(*a, *b, range(2, 2)).refusal, "lies in 2:2"));
 }
 
 void TestRuns::unreadStepIsCounted()

@@ -226,6 +226,10 @@ void TestVerdict::words()
     QVERIFY(has(decide(facts).sentence, "Identical"));
     QVERIFY(has(decide(facts).sentence, "proven on bytes"));
     QVERIFY(has(decide(facts).sentence, "all 3 tensors"));
+    facts.equalAsNumbers = 2;
+    facts.equalElsewhere = 1;
+    QVERIFY(has(decide(facts).sentence, "equal, 1 tensor under another name, 2 values as numbers"));
+    facts.equalAsNumbers = facts.equalElsewhere = 0;
     facts.strength = Strength::Xxh3;
     QVERIFY(has(decide(facts).sentence, "XXH3-128"));
     QVERIFY(has(decide(facts).sentence, "not against forgery"));

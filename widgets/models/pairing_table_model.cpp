@@ -82,9 +82,9 @@ ThemeColor cellColor(const TensorRow &row, PairingTableModel::Column column)
     case Column::A: return row.a ? ThemeColor::Text : ThemeColor::Muted;
     case Column::B: return row.b ? ThemeColor::Text : ThemeColor::Muted;
     case Column::Rule:
-        return isUnpaired(row)                ? ThemeColor::Unknown
-            : row.pairedBy == PairedBy::Exact ? ThemeColor::Muted
-                                              : ThemeColor::Text;
+        return isUnpaired(row) ? ThemeColor::Unknown
+            : row.pairedBy == PairedBy::Exact || row.pairedBy == PairedBy::Name ? ThemeColor::Muted
+                                                                                : ThemeColor::Text;
     default: return ThemeColor::Muted;
     }
 }

@@ -73,8 +73,12 @@ std::vector<Remark> shownProblems(const ViewContext &context)
                 result.push_back(remarkOf(diagnostic));
         }
     };
-    for (Side side : {Side::A, Side::B})
-        add(context.side(side).diagnostics);
+    for (Side side : {Side::A, Side::B}) {
+        Diagnostics own;
+        for (const Diagnostic &diagnostic : context.side(side).diagnostics)
+            own.push_back(ofSide(side == Side::A ? "A" : "B", diagnostic));
+        add(own);
+    }
     if (const auto comparison = context.comparison()) {
         add(comparison->diagnostics);
         add(comparison->shown.diagnostics);
