@@ -123,8 +123,11 @@ void write(FpxWriter &out, const TensorRef &tensor, const std::optional<Recorded
 void write(FpxWriter &out, const Value &value)
 {
     out.u8(std::uint64_t(value.type));
-    out.u8(value.data.index());
-    switch (FpxData(value.data.index())) {
+    // Of a list of numbers count and digest are kept.
+    const FpxData kind =
+        value.type == ValueType::Numbers ? FpxData::Nothing : FpxData(value.data.index());
+    out.u8(std::uint64_t(kind));
+    switch (kind) {
     case FpxData::Nothing: break;
     case FpxData::Bool: out.u8(std::get<bool>(value.data)); break;
     case FpxData::Signed: out.u64(std::uint64_t(std::get<std::int64_t>(value.data))); break;

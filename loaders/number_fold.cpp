@@ -2,12 +2,15 @@
 #include "loaders/number_fold.h"
 
 #include "loaders/running_digest.h"
+#include "model/bytes.h"
 
 #include <bit>
 
 namespace forkpoint {
 
 namespace {
+
+constexpr std::size_t MostKept = 1024;
 
 /// Whether the integer survives the way to a float and back.
 bool isExactReal(std::int64_t integer)
@@ -38,7 +41,10 @@ std::optional<Value> NumberFold::value() const
         for (int shift = 0; shift < 64; shift += 8)
             bytes.push_back(std::byte(bits >> shift));
     }
-    return Value{ValueType::Numbers, {}, m_numbers.size(), sha256Hex(bytes)};
+    Value value{ValueType::Numbers, {}, m_numbers.size(), sha256Hex(bytes)};
+    if (!m_anyReal && m_numbers.size() <= MostKept)
+        value.data = std::string(asText(bytes)); // a generator's state is such a list
+    return value;
 }
 
 } // namespace forkpoint

@@ -46,6 +46,7 @@ StepMark stepOf(const JsonFields &fields)
         fields.wordOf("status",
                       {StepStatus::Undecided, StepStatus::Identical, StepStatus::Different,
                        StepStatus::OnlyInA, StepStatus::OnlyInB, StepStatus::Pending});
+    mark.inferred = fields.textOr("proof") == "inferred";
     mark.different = fields.countIf("different").value_or(0);
     mark.reason = fields.textOr("reason");
     if (fields.has("lane"))
@@ -94,6 +95,20 @@ MetricComparison metricOf(const JsonFields &fields, JsonProblem &problem)
         metric.differences.push_back(
             differenceOf(JsonFields(value, fields.place() + ".differences", problem)));
     return metric;
+}
+
+ResumeFact resumeFactOf(const JsonFields &fields)
+{
+    ResumeFact fact;
+    fact.state = fields.text("state");
+    fact.name = fields.textOr("name");
+    fact.a = fields.textOr("a");
+    fact.b = fields.textOr("b");
+    fact.equal = fields.flagIf("equal");
+    fact.relation = fields.textOr("relation");
+    fact.checkA = {fields.flagIf("consistent_a"), fields.textOr("check_a")};
+    fact.checkB = {fields.flagIf("consistent_b"), fields.textOr("check_b")};
+    return fact;
 }
 
 Finding findingOf(const JsonFields &fields)
@@ -251,6 +266,8 @@ Result<RecordedReport> readReport(std::string_view json)
     forEachObject(root, "metrics", problem, [&](const JsonFields &fields) {
         comparison.metrics.push_back(metricOf(fields, problem));
     });
+    forEachObject(root, "resume", problem,
+                  [&](const JsonFields &fields) { shown.resume.push_back(resumeFactOf(fields)); });
     forEachObject(root, "findings", problem, [&](const JsonFields &fields) {
         comparison.findings.push_back(findingOf(fields));
     });

@@ -145,6 +145,25 @@ std::optional<TensorFingerprint> fingerprintOf(const JsonFields &fields, std::st
     return TensorFingerprint{{}, digest.value_or(Digest128{})};
 }
 
+std::optional<ElementPlace> placeOf(const JsonFields &fields, std::string_view key)
+{
+    const auto object = fields.objectIf(key);
+    if (!object)
+        return std::nullopt;
+    ElementPlace place;
+    if (const auto owner = object->objectIf("owner")) {
+        for (const JsonValue &member : owner->members()) {
+            const auto number = integerOf(member);
+            if (!number)
+                owner->problem(member.key(), "expected the number of a rank");
+            place.owner.axes.emplace_back(member.key(), number.value_or(0));
+        }
+    }
+    place.file = object->text("file");
+    place.offset = object->count("offset");
+    return place;
+}
+
 std::optional<Value> numberValue(const JsonFields &fields, std::string_view key, ValueType type)
 {
     const auto value = fields.find(key);
@@ -243,7 +262,9 @@ TensorRow tensorRowOf(const JsonFields &fields, bool &histograms)
     if (fields.has("paired_by"))
         row.pairedBy = fields.wordOf("paired_by",
                                      {PairedBy::Exact, PairedBy::Name, PairedBy::Rename,
-                                      PairedBy::Affix, PairedBy::Content, PairedBy::OnlyOne});
+                                      PairedBy::Affix, PairedBy::Parameter, PairedBy::Assembled,
+                                      PairedBy::Content, PairedBy::OnlyOne});
+    row.parameter = fields.textOr("parameter");
     row.ambiguous = fields.flagIf("ambiguous").value_or(false);
     row.notComparable = fields.flagIf("not_comparable").value_or(false);
     readSide(fields, "_a", row, row.a, row.nameA, row.dtypeA, row.shapeA, row.layoutKnownA);
@@ -264,6 +285,9 @@ TensorRow tensorRowOf(const JsonFields &fields, bool &histograms)
             || fields.has("histogram")))
         row.stats = std::make_shared<const DiffStats>(statsOf(fields, row));
     histograms |= fields.has("histogram");
+    ElementPlaces places{placeOf(fields, "first_place_a"), placeOf(fields, "first_place_b")};
+    if (places.a || places.b)
+        row.firstPlaces = std::make_shared<const ElementPlaces>(std::move(places));
     row.fingerprintA = fingerprintOf(fields, "fingerprint_a");
     row.fingerprintB = fingerprintOf(fields, "fingerprint_b");
     return row;

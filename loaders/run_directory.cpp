@@ -29,8 +29,9 @@ struct Group
 /// What an entry turned out to be when it was looked at.
 struct Look
 {
-    std::string format;  ///< empty: not recognised
-    std::string trouble; ///< why it is no complete checkpoint
+    std::string format;        ///< empty: not recognised
+    std::string trouble;       ///< why it is no complete checkpoint
+    bool emptyFolders = false; ///< nothing but folders, and no tensor was found in them
 };
 
 class SeriesPlanner
@@ -188,6 +189,10 @@ private:
                         [](const Diagnostic &d) { return d.text.starts_with("folders"); });
         if (look.format.empty() && contents->indexes.empty() && look.trouble.empty())
             look.trouble = hasFolders ? "holds folders only" : "holds no file with tensors";
+        const bool hasTensors = !contents->indexes.empty()
+            || std::any_of(contents->diagnostics.begin(), contents->diagnostics.end(),
+                           [](const Diagnostic &d) { return d.code == "folder"; });
+        look.emptyFolders = look.format.empty() && hasFolders && !hasTensors;
         if (look.format.empty() && (hasFolders || !contents->indexes.empty()))
             look.format = "directories";
         return look;
@@ -285,7 +290,8 @@ private:
                              });
         const bool isDirectory =
             entry != entries.end() && entry->name == name && entry->kind == EntryKind::Directory;
-        return !lookAt({0, name, isDirectory, true}).format.empty();
+        const Look look = lookAt({0, name, isDirectory, true});
+        return !look.format.empty() && !look.emptyFolders;
     }
 
     void describeIgnored()

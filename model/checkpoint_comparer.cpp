@@ -5,6 +5,8 @@
 #include "model/comparer_state.h"
 #include "model/comparison_findings.h"
 #include "model/content_join.h"
+#include "model/owner_differences.h"
+#include "model/resume_facts.h"
 
 #include <algorithm>
 
@@ -15,6 +17,8 @@ namespace {
 /// Reading of one batch; a batch is what an interactive request may have to wait for.
 constexpr std::uint64_t BatchBytes = 64u << 20;
 constexpr std::size_t BatchTasks = 4096;
+/// Masters and weights of a side that are read again, to be held against each other.
+constexpr std::uint64_t MasterBytes = 32u << 20;
 
 } // namespace
 
@@ -288,14 +292,22 @@ ComparisonContext CheckpointComparer::State::context() const
     return context;
 }
 
-void CheckpointComparer::State::finish()
+void CheckpointComparer::State::finish(std::stop_token stop)
 {
     for (TensorRow &row : result.tensors) {
         if (!row.stats || row.status != ItemStatus::Different)
             continue;
         row.valueEqual = row.stats->valueEqual();
+        row.firstPlaces = firstPlacesOf(row, a->catalog(), b->catalog());
         row.withinTolerance = options.tolerance.asked() && row.stats->beyondTolerance == 0;
     }
+    // The verdict alone needs no byte read again.
+    result.findings = comparisonFindings(result, *a, *b, pairing, !options.verdictOnly, stop);
+    result.resume = resumeFacts(result, *a, *b, options.verdictOnly ? 0 : MasterBytes, stop);
+    for (Finding &finding : resumeFindings(result.resume, true))
+        result.findings.push_back(std::move(finding));
+    if (stop.stop_requested()) // they may be cut short: once more if the caller goes on
+        return;
     for (const auto &[side, source] : {std::pair{"A", a.get()}, std::pair{"B", b.get()}}) {
         const auto &read = source == a.get() ? readOfA : readOfB;
         if (const Status status = source->unchanged(); status && options.known) {
@@ -311,7 +323,6 @@ void CheckpointComparer::State::finish()
             result.diagnostics.push_back(ofSide(side, diagnostic));
     }
     phase = ComparerPhase::Finished;
-    result.findings = comparisonFindings(result, *a, *b, pairing);
     result.finished = true;
     progress.phase = "finished";
     progress.itemsDone = progress.itemsTotal;
@@ -346,7 +357,7 @@ bool CheckpointComparer::advance(std::stop_token stop)
         return true;
     case ComparerPhase::Measuring:
         if (!state.measureBatch(stop))
-            state.finish();
+            state.finish(stop);
         return state.phase != ComparerPhase::Finished;
     case ComparerPhase::Finished: break;
     }

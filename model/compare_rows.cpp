@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/compare_rows.h"
 
+#include "model/optimizer_names.h"
+
 #include "model/element.h"
 
 #include <algorithm>
@@ -123,6 +125,19 @@ void classify(TensorRow &row, const Catalog &a, const Catalog &b, std::optional<
     row.reason = "not read yet";
 }
 
+/// Of a numbered state of an optimizer, on whichever side it is clear.
+std::string parameterOfPair(const TensorPair &pair, const Catalog &a, const Catalog &b,
+                            const std::vector<OptimizerNames> &ofA,
+                            const std::vector<OptimizerNames> &ofB)
+{
+    std::string parameter;
+    if (pair.a && pair.stateClass == StateClass::Optimizer)
+        parameter = parameterOf(a.tensors[*pair.a].path, ofA);
+    if (pair.b && pair.stateClass == StateClass::Optimizer && parameter.empty())
+        parameter = parameterOf(b.tensors[*pair.b].path, ofB);
+    return parameter;
+}
+
 } // namespace
 
 std::string unnamedTypeText(const TensorRow &row)
@@ -134,12 +149,14 @@ std::string unnamedTypeText(const TensorRow &row)
 PreparedRows prepareRows(const Pairing &pairing, const Catalog &a, const Catalog &b)
 {
     // Rank-local tensors mean the same only if they come from the same ranks on both sides.
+    const std::vector<OptimizerNames> ofA = optimizerNames(a), ofB = optimizerNames(b);
     const bool unlikeRanks = ranksOf(a) != ranksOf(b);
     PreparedRows prepared;
     prepared.rows.reserve(pairing.tensors.size());
     prepared.measuredAs.reserve(pairing.tensors.size());
     for (const TensorPair &pair : pairing.tensors) {
         prepared.rows.push_back(rowOf(pair, a, b));
+        prepared.rows.back().parameter = parameterOfPair(pair, a, b, ofA, ofB);
         prepared.measuredAs.emplace_back();
         TensorRow &row = prepared.rows.back();
         if (unlikeRanks && ownedByRank(row, a, b)) {

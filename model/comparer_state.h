@@ -96,7 +96,7 @@ struct CheckpointComparer::State
     void planMeasuring();
     bool measureBatch(std::stop_token stop);
     void takeMeasured(const MeasureTask &task, Result<DiffStats> stats);
-    void finish();
+    void finish(std::stop_token stop);
 
     PairOfTensors tensorsOf(const TensorRow &row, bool sideA = true, bool sideB = true) const;
     ComparisonContext context() const;

@@ -4,7 +4,9 @@
 #include "model/diff_stats.h"
 #include "model/fingerprint.h"
 #include "model/known_digests.h"
+#include "model/layout.h"
 #include "model/pairing.h"
+#include "model/resume_fact.h"
 #include "model/verdict.h"
 
 #include <map>
@@ -28,7 +30,8 @@ struct TensorRow
     StateClass stateClass = StateClass::Unknown;
     PairedBy pairedBy = PairedBy::Unpaired;
     std::string pairedReason;
-    bool ambiguous = false;     ///< it met one of several that bear its name
+    std::string parameter;  ///< whose state a numbered one of the optimizer is, where that is clear
+    bool ambiguous = false; ///< it met one of several that bear its name
     bool notComparable = false; ///< NotCompared for what it is: a rank's state, other ranks there
     ItemStatus status = ItemStatus::NotCompared;
     std::string reason; ///< always with NotCompared; with Different by shape or dtype
@@ -46,6 +49,8 @@ struct TensorRow
     std::optional<bool> valueEqual;
     /// When measured: differing pairs, all with full. Shared, because rows are copied often.
     std::shared_ptr<const DiffStats> stats;
+    /// Where the first element that differs is stored, when measured. Shared as the statistics are.
+    std::shared_ptr<const ElementPlaces> firstPlaces;
     bool withinTolerance = false;        ///< bits differ, and all of them within what was asked
     bool stoppedEarly = false;           ///< verdict only: known to differ, not read to the end
     bool partlyRead = false;             ///< known to differ, the rest cannot be read: see reason
@@ -102,6 +107,7 @@ struct CheckpointComparison
     std::map<StateClass, ClassSummary> byClass;
     VerdictFacts facts; ///< what the verdict was decided from
     Verdict verdict;
+    std::vector<ResumeFact> resume; ///< what a resume needs, when finished
     std::vector<Finding> findings;
     Diagnostics diagnostics; ///< of both sides and of the comparison itself
     bool finished = false;

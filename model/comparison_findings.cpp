@@ -3,6 +3,9 @@
 
 #include "model/element.h"
 #include "model/format.h"
+#include "model/layout_findings.h"
+#include "model/owner_differences.h"
+#include "model/rank_assembly.h"
 
 #include <algorithm>
 #include <map>
@@ -10,6 +13,11 @@
 namespace forkpoint {
 
 namespace {
+
+/// Read again, at most, to see in whose parts differences lie.
+constexpr std::uint64_t OwnerBytes = std::uint64_t(256) << 20;
+/// Read again, at most, to recognise the same values in another layout.
+constexpr std::uint64_t LayoutBytes = std::uint64_t(512) << 20;
 
 void addRecipe(const CheckpointComparison &comparison, std::vector<Finding> &findings)
 {
@@ -63,6 +71,17 @@ void addPairing(const CheckpointComparison &comparison, const Pairing &pairing,
                      "tensors of no known class are")
                  + " outside of the scope asked for; add 'unknown' to it to compare them",
              {}});
+    Finding renumbered{"optimizer-renumbered", Certainty::Is, Severity::Note, {}, {}};
+    for (const TensorRow &row : comparison.tensors) {
+        if (row.pairedBy == PairedBy::Parameter)
+            renumbered.where.push_back(row.name);
+    }
+    if (!renumbered.where.empty()) {
+        renumbered.text = counted(renumbered.where.size(), "state of the optimizer has",
+                                  "states of the optimizer have")
+            + " another number or name on the other side and met by its parameter";
+        findings.push_back(std::move(renumbered));
+    }
     Finding joined{"paired-by-content", Certainty::Is, Severity::Note, {}, {}};
     for (const TensorRow &row : comparison.tensors) {
         if (row.pairedBy == PairedBy::Content)
@@ -204,7 +223,7 @@ void addRounded(const CheckpointComparison &comparison, const TensorSource &a,
 
 std::vector<Finding> comparisonFindings(const CheckpointComparison &comparison,
                                         const TensorSource &a, const TensorSource &b,
-                                        const Pairing &pairing)
+                                        const Pairing &pairing, bool mayRead, std::stop_token stop)
 {
     std::vector<Finding> findings;
     addRecipe(comparison, findings);
@@ -213,6 +232,14 @@ std::vector<Finding> comparisonFindings(const CheckpointComparison &comparison,
     addNotFinite(comparison, findings);
     addStoredTwice(comparison, findings);
     addRounded(comparison, a, b, findings);
+    const std::uint64_t ownerBytes = mayRead ? OwnerBytes : 0;
+    const std::uint64_t layoutBytes = mayRead ? LayoutBytes : 0;
+    for (Finding &finding : ownerFindings(comparison, a, b, ownerBytes, stop))
+        findings.push_back(std::move(finding));
+    for (Finding &finding : layoutFindings(comparison, a, b, layoutBytes, stop))
+        findings.push_back(std::move(finding));
+    for (Finding &finding : assemblyFindings(a, b, layoutBytes, std::move(stop)))
+        findings.push_back(std::move(finding));
     for (const auto &[side, source] : {std::pair{"A", &a}, std::pair{"B", &b}}) {
         for (Finding finding : source->catalog().findings) {
             finding.where.insert(finding.where.begin(), side);

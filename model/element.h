@@ -7,12 +7,15 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 namespace forkpoint {
+
+struct ElementPlaces;
 
 /// The numeric value of one part of an element: nothing for opaque types.
 using Scalar = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double>;
@@ -33,6 +36,8 @@ struct ElementRow
     ElementValue difference;          ///< b - a: float64 for floats, exact integer where it fits
     std::optional<std::uint64_t> ulp; ///< floats with two finite sides; the larger of two parts
     bool differs = false;             ///< the stored bits differ
+    /// Where it is stored, in rows that a reader gave places.
+    std::shared_ptr<const ElementPlaces> places;
 };
 
 /// Decodes the element `index` of a logical stream that begins at element 0 of `stream`.

@@ -37,13 +37,63 @@ void writeValue(JsonWriter &json, const Value &value, std::string_view key, std:
         json.key(key).number(*u);
     } else if (const auto *d = std::get_if<double>(&value.data)) {
         json.key(key).number(*d);
-    } else if (const auto *text = std::get_if<std::string>(&value.data)) {
+    } else if (const auto *text = std::get_if<std::string>(&value.data);
+               text && value.type != ValueType::Numbers) {
         json.key(key).text(*text);
     }
     if (value.type == ValueType::Bytes || value.type == ValueType::Numbers)
         json.key("count" + std::string(suffix)).number(value.count);
     if (!value.digest.empty())
         json.key("sha256" + std::string(suffix)).text(value.digest);
+}
+
+void writePlace(JsonWriter &json, std::string_view key, const ElementPlace &place)
+{
+    json.key(key).beginObject();
+    if (!place.owner.axes.empty()) {
+        json.key("owner").beginObject();
+        for (const auto &[axis, number] : place.owner.axes)
+            json.key(axis).number(number);
+        json.endObject();
+    }
+    json.key("file").text(place.file);
+    json.key("offset").number(place.offset);
+    json.endObject();
+}
+
+namespace {
+
+void writeCheck(JsonWriter &json, const SelfCheck &check, std::string_view suffix)
+{
+    if (check.holds)
+        json.key("consistent" + std::string(suffix)).boolean(*check.holds);
+    if (!check.reason.empty())
+        json.key("check" + std::string(suffix)).text(check.reason);
+}
+
+} // namespace
+
+void writeResume(JsonWriter &json, const std::vector<ResumeFact> &facts, bool pair)
+{
+    json.key("resume").beginArray();
+    for (const ResumeFact &fact : facts) {
+        json.beginObject();
+        json.key("state").text(fact.state);
+        if (!fact.name.empty())
+            json.key("name").text(fact.name);
+        if (!fact.a.empty())
+            json.key(pair ? "a" : "is").text(fact.a);
+        if (!fact.b.empty())
+            json.key("b").text(fact.b);
+        if (fact.equal)
+            json.key("equal").boolean(*fact.equal);
+        if (!fact.relation.empty())
+            json.key("relation").text(fact.relation);
+        writeCheck(json, fact.checkA, pair ? "_a" : "");
+        writeCheck(json, fact.checkB, "_b");
+        json.endObject();
+    }
+    json.endArray();
 }
 
 void writeFindings(JsonWriter &json, const std::vector<Finding> &findings)

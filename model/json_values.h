@@ -5,6 +5,8 @@
 #include "model/finding.h"
 #include "model/json_writer.h"
 #include "model/key_path.h"
+#include "model/layout.h"
+#include "model/resume_fact.h"
 #include "model/shape.h"
 #include "model/value.h"
 
@@ -21,6 +23,10 @@ void writePath(JsonWriter &json, const KeyPath &path);
 /// (with `suffix`) instead.
 void writeValue(JsonWriter &json, const Value &value, std::string_view key,
                 std::string_view suffix);
+/// {"owner": {"rank": 3}, "file": ..., "offset": ...} under `key`.
+void writePlace(JsonWriter &json, std::string_view key, const ElementPlace &place);
+/// "resume": [...], of a pair or of a checkpoint alone.
+void writeResume(JsonWriter &json, const std::vector<ResumeFact> &facts, bool pair);
 /// The members "findings" and "diagnostics".
 void writeFindings(JsonWriter &json, const std::vector<Finding> &findings);
 void writeDiagnostics(JsonWriter &json, const Diagnostics &diagnostics);

@@ -34,6 +34,23 @@ std::string ElementPlace::toString() const
     return text + file + ", byte " + std::to_string(offset);
 }
 
+bool ElementPlaces::owned() const
+{
+    return (a && !a->owner.axes.empty()) || (b && !b->owner.axes.empty());
+}
+
+std::string ElementPlaces::toString() const
+{
+    const std::string textA = a ? a->toString() : std::string();
+    const std::string textB = b ? b->toString() : std::string();
+    if (textA == textB)
+        return textA.empty() ? textA : textA + " in A and B";
+    std::string text = textA.empty() ? textA : textA + " in A";
+    if (!textB.empty())
+        text += (text.empty() ? "" : "; ") + textB + " in B";
+    return text;
+}
+
 std::optional<ElementPlace> placeOfElement(const Catalog &catalog, const TensorRef &tensor,
                                            Index element)
 {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/pairing.h"
 
+#include "model/optimizer_pairing.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -32,15 +34,23 @@ std::string renamed(std::string name, const std::vector<RenameRule> &rules)
     return name;
 }
 
+using StateNameTable = std::unordered_map<std::size_t, StateNames::Name>;
+
 template <class Item>
-std::vector<Candidate> candidatesOf(const std::vector<Item> &items, const PairingOptions &options)
+std::vector<Candidate> candidatesOf(const std::vector<Item> &items, const PairingOptions &options,
+                                    const StateNameTable &states)
 {
+    static const KeyPath NoPath; // the path of a numbered state says nothing to the other side
     std::vector<Candidate> result;
     result.reserve(items.size());
     for (std::size_t i = 0; i < items.size(); ++i) {
-        std::string name = renamed(items[i].name, options.renames);
+        const auto state = states.find(i);
+        const bool isState = state != states.end();
+        std::string name =
+            renamed(isState ? state->second.logical : items[i].name, options.renames);
         const bool ownName = name == items[i].name;
-        result.push_back({i, std::move(name), &items[i].path, items[i].stateClass, ownName});
+        result.push_back(
+            {i, std::move(name), isState ? &NoPath : &items[i].path, items[i].stateClass, ownName});
     }
     return result;
 }
@@ -316,9 +326,21 @@ void applyAffix(Sides &tensors, Sides &values, Pairing &pairing)
     }
 }
 
+/// "A's number 3 is w by order, shape and count; B's number 7 is w ...", or nothing.
+std::string stateReason(std::size_t a, std::size_t b, const StateNames &states)
+{
+    std::string text;
+    for (const auto &[side, table, index] :
+         {std::tuple("A", &states.a, a), std::tuple("B", &states.b, b)}) {
+        if (const auto found = table->find(index); found != table->end())
+            text += (text.empty() ? "" : "; ") + std::string(side) + "'s " + found->second.reason;
+    }
+    return text;
+}
+
 template <class Pair, class Item>
 void explain(std::vector<Pair> &pairs, const std::vector<Item> &a, const std::vector<Item> &b,
-             const Pairing &pairing)
+             const Pairing &pairing, const StateNames &states)
 {
     for (Pair &pair : pairs) {
         if (!pair.a || !pair.b)
@@ -330,6 +352,9 @@ void explain(std::vector<Pair> &pairs, const std::vector<Item> &a, const std::ve
         } else if (nameA == nameB) {
             pair.by = PairedBy::Name;
             pair.reason = "the same name, by other keys";
+        } else if (std::string reason = stateReason(*pair.a, *pair.b, states); !reason.empty()) {
+            pair.by = PairedBy::Parameter;
+            pair.reason = std::move(reason);
         } else if (!pairing.affixA.empty() || !pairing.affixB.empty()) {
             const bool onA = !pairing.affixA.empty();
             pair.by = PairedBy::Affix;
@@ -397,6 +422,8 @@ std::string_view toString(PairedBy by)
     case PairedBy::Name: return "name";
     case PairedBy::Rename: return "rename";
     case PairedBy::Affix: return "affix";
+    case PairedBy::Parameter: return "parameter";
+    case PairedBy::Assembled: return "assembled";
     case PairedBy::Content: return "content";
     case PairedBy::OnlyOne: return "only-one";
     case PairedBy::Unpaired: return "";
@@ -459,10 +486,12 @@ std::string RenameRule::apply(std::string_view name) const
 Pairing pairCatalogs(const Catalog &a, const Catalog &b, const PairingOptions &options)
 {
     Pairing pairing;
-    Sides tensors{candidatesOf(a.tensors, options), candidatesOf(b.tensors, options)};
+    const StateNames states = options.strict ? StateNames() : stateNamesAcross(a, b);
+    Sides tensors{candidatesOf(a.tensors, options, states.a),
+                  candidatesOf(b.tensors, options, states.b)};
     Sides values;
     if (!options.tensorsOnly)
-        values = {candidatesOf(a.values, options), candidatesOf(b.values, options)};
+        values = {candidatesOf(a.values, options, {}), candidatesOf(b.values, options, {})};
     pairing.idleRenames = idleRules(a, b, options);
     if (!options.strict)
         applyAffix(tensors, values, pairing);
@@ -471,8 +500,8 @@ Pairing pairCatalogs(const Catalog &a, const Catalog &b, const PairingOptions &o
         merge<TensorPair>(std::move(tensors.a), std::move(tensors.b), affix, options.strict);
     pairing.values =
         merge<ValuePair>(std::move(values.a), std::move(values.b), affix, options.strict);
-    explain(pairing.tensors, a.tensors, b.tensors, pairing);
-    explain(pairing.values, a.values, b.values, pairing);
+    explain(pairing.tensors, a.tensors, b.tensors, pairing, states);
+    explain(pairing.values, a.values, b.values, pairing, {});
     pairOnlyOnes(a, b, pairing.tensors);
     pairing.unclassifiedLeftOut = unclassifiedOutOf(options, pairing.tensors);
     select(pairing.tensors, options);

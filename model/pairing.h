@@ -13,13 +13,15 @@ namespace forkpoint {
 
 /// By which rule two items met.
 enum class PairedBy {
-    Exact,    ///< the same path
-    Name,     ///< the same name of unlike paths: one file nests what the other writes with dots
-    Rename,   ///< the same name after a rename rule of the user
-    Affix,    ///< the same name after a common prefix was taken off one side or both
-    Content,  ///< unpaired on both sides, equal dtype, shape and bytes, unique on both
-    OnlyOne,  ///< each side has exactly one tensor without a name of its own
-    Unpaired, ///< on one side only
+    Exact,     ///< the same path
+    Name,      ///< the same name of unlike paths: one file nests what the other writes with dots
+    Rename,    ///< the same name after a rename rule of the user
+    Affix,     ///< the same name after a common prefix was taken off one side or both
+    Parameter, ///< state of the same parameter, which the two optimizers number unlike
+    Assembled, ///< the parts of ranks, put together by a rule, against the whole
+    Content,   ///< unpaired on both sides, equal dtype, shape and bytes, unique on both
+    OnlyOne,   ///< each side has exactly one tensor without a name of its own
+    Unpaired,  ///< on one side only
 };
 
 std::string_view toString(PairedBy by); // "exact", ...; Unpaired has none

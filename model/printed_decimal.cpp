@@ -58,11 +58,12 @@ public:
         PrintedDecimal &printed = m_into.printed;
         if (c != '0' || m_into.significantDigits > 0)
             ++m_into.significantDigits;
-        if (m_into.significantDigits <= PrintedDecimal::FullDigits) {
+        if (m_into.significantDigits <= PrintedDecimal::KeptDigits) {
             printed.mantissa = printed.mantissa * 10 + (c - '0');
             printed.exponent -= m_point ? 1 : 0;
         } else {
-            if (m_into.significantDigits == PrintedDecimal::FullDigits + 1 && c >= '5')
+            printed.cut = true;
+            if (m_into.significantDigits == PrintedDecimal::KeptDigits + 1 && c >= '5')
                 ++printed.mantissa;
             printed.exponent += m_point ? 0 : 1;
         }
@@ -92,7 +93,7 @@ double nearest(std::int64_t mantissa, std::int32_t exponent)
 /// One end of an interval in units of half the last place.
 __int128 endOf(const PrintedDecimal &decimal, int side)
 {
-    return __int128(2) * decimal.mantissa + side;
+    return __int128(2) * decimal.mantissa + (decimal.cut ? 2 * side : side);
 }
 
 /// Multiplies by ten until the exponent is `lowest`, or the number beyond any mantissa.
@@ -154,9 +155,10 @@ std::optional<DecimalText> parseDecimal(std::string_view text)
     PrintedDecimal &printed = result.printed;
     printed.negativeZero = negative && printed.mantissa == 0;
     printed.mantissa = negative ? -printed.mantissa : printed.mantissa;
-    constexpr double Exact = 9007199254740992.0; // 2^53
-    result.wholeNumber =
-        result.wholeNumber && std::fabs(result.value) <= Exact && !printed.negativeZero;
+    // The text decides, not the value: 2^53 + 1 has been rounded to 2^53 there.
+    constexpr std::int64_t Exact = std::int64_t(1) << 53;
+    result.wholeNumber = result.wholeNumber && printed.exponent == 0 && printed.mantissa <= Exact
+        && printed.mantissa >= -Exact && !printed.negativeZero;
     result.dyadic = result.significantDigits <= PrintedDecimal::FullDigits && isDyadic(printed);
     return result;
 }
@@ -164,14 +166,14 @@ std::optional<DecimalText> parseDecimal(std::string_view text)
 DecimalRange rangeOf(const PrintedDecimal &decimal)
 {
     const std::int64_t middle = decimal.mantissa * 10;
-    constexpr int Half = 5;
-    return {nearest(middle - Half, decimal.exponent - 1),
-            nearest(middle + Half, decimal.exponent - 1)};
+    const int reach = decimal.cut ? 10 : 5;
+    return {nearest(middle - reach, decimal.exponent - 1),
+            nearest(middle + reach, decimal.exponent - 1)};
 }
 
 bool surelyDifferent(const PrintedDecimal &a, const PrintedDecimal &b)
 {
-    if (a.exponent == b.exponent)
+    if (a.exponent == b.exponent && !a.cut && !b.cut)
         return a.mantissa != b.mantissa || a.negativeZero != b.negativeZero;
     return less(endOf(a, 1), a.exponent, endOf(b, -1), b.exponent)
         || less(endOf(b, 1), b.exponent, endOf(a, -1), a.exponent);

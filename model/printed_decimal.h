@@ -15,9 +15,12 @@ struct PrintedDecimal
     std::int32_t exponent = 0; ///< of the last printed place
     bool negativeZero = false;
     bool exact = false; ///< no interval: NaN or an infinity
+    bool cut = false;   ///< had more digits than are kept: the interval is a whole place each way
 
     /// A float64 has 15 decimal digits in any case; texts of as many were not rounded for people.
     static constexpr int FullDigits = 15;
+    /// The mantissa keeps as many: every integer up to 2^53, every float64, a digit below 2^63.
+    static constexpr int KeptDigits = 17;
     bool operator==(const PrintedDecimal &) const = default;
 };
 

@@ -12,7 +12,7 @@ namespace forkpoint {
 
 namespace {
 
-constexpr std::array<std::string_view, 44> Columns = {
+constexpr std::array<std::string_view, 46> Columns = {
     "kind",
     "name",
     "class",
@@ -50,6 +50,8 @@ constexpr std::array<std::string_view, 44> Columns = {
     "nan_payload_only",
     "signed_zero_only",
     "sign_flips",
+    "first_place_a",
+    "first_place_b",
     "fingerprint_a",
     "fingerprint_b",
     "type_a",
@@ -155,6 +157,10 @@ std::string tensorLine(const TensorRow &row)
     line.number("elements", std::to_string(row.elements));
     for (const auto &[name, number] : statsOf(row))
         line.number(name, numberText(number));
+    if (row.firstPlaces && row.firstPlaces->a)
+        line.text("first_place_a", row.firstPlaces->a->toString());
+    if (row.firstPlaces && row.firstPlaces->b)
+        line.text("first_place_b", row.firstPlaces->b->toString());
     if (row.fingerprintA)
         line.number("fingerprint_a", row.fingerprintA->tensor.toHex());
     if (row.fingerprintB)
@@ -225,6 +231,23 @@ std::string metricLine(const MetricComparison &metric)
     return line.take();
 }
 
+std::string resumeLine(const ResumeFact &fact)
+{
+    Line line("resume");
+    line.text("name", fact.name.empty() ? fact.state : fact.state + ": " + fact.name);
+    if (fact.equal)
+        line.text("status", *fact.equal ? "identical" : "different");
+    line.text("a", fact.a);
+    line.text("b", fact.b);
+    std::string reason = fact.relation;
+    for (const auto &[side, check] : {std::pair{"A", &fact.checkA}, std::pair{"B", &fact.checkB}}) {
+        if (!check->reason.empty())
+            reason += (reason.empty() ? "" : "; ") + std::string(side) + ": " + check->reason;
+    }
+    line.text("reason", reason);
+    return line.take();
+}
+
 std::string findingLine(const Finding &finding)
 {
     Line line("finding");
@@ -271,6 +294,8 @@ std::string reportCsv(const RunComparison &comparison)
         out += valueLine(row);
     for (const MetricComparison &metric : comparison.metrics)
         out += metricLine(metric);
+    for (const ResumeFact &fact : comparison.shown.resume)
+        out += resumeLine(fact);
     for (const Finding &finding : comparison.findings)
         out += findingLine(finding);
     for (const Diagnostic &diagnostic : comparison.diagnostics)

@@ -277,6 +277,8 @@ ReportDocument makeReport(const RunComparison &comparison, const ReportOptions &
         document.sections.push_back(recipeSection(comparison));
         document.sections.push_back(tensorsSection(comparison));
         document.sections.push_back(valuesSection(comparison));
+        if (!comparison.shown.resume.empty())
+            document.sections.push_back(resumeSection(comparison));
         if (!comparison.metrics.empty())
             document.sections.push_back(metricsSection(comparison));
     }

@@ -126,6 +126,7 @@ std::string recipeDifference(const RunComparison &comparison);
 /// A recipe that differs is the first suspect.
 ReportSection recipeSection(const RunComparison &comparison);
 ReportSection valuesSection(const RunComparison &comparison);
+ReportSection resumeSection(const RunComparison &comparison);
 ReportSection notComparedSection(const RunComparison &comparison);
 ReportSection findingsSection(const RunComparison &comparison);
 ReportSection reproduceSection(const RunComparison &comparison, const ReportOptions &options);

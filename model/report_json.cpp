@@ -103,6 +103,8 @@ void writeTensor(JsonWriter &json, const TensorRow &row, const ReportOptions &op
         json.key("paired_by").text(toString(row.pairedBy));
     if (!row.pairedReason.empty())
         json.key("paired_reason").text(row.pairedReason);
+    if (!row.parameter.empty())
+        json.key("parameter").text(row.parameter);
     if (row.ambiguous)
         json.key("ambiguous").boolean(true);
     if (row.notComparable)
@@ -130,6 +132,10 @@ void writeTensor(JsonWriter &json, const TensorRow &row, const ReportOptions &op
         json.key("partly_read").boolean(true);
     json.key("elements").number(row.elements);
     writeStats(json, row, options);
+    if (row.firstPlaces && row.firstPlaces->a)
+        writePlace(json, "first_place_a", *row.firstPlaces->a);
+    if (row.firstPlaces && row.firstPlaces->b)
+        writePlace(json, "first_place_b", *row.firstPlaces->b);
     if (row.fingerprintA)
         json.key("fingerprint_a").text(row.fingerprintA->tensor.toHex());
     if (row.fingerprintB)
@@ -167,8 +173,9 @@ void writeSteps(JsonWriter &json, const std::vector<StepMark> &steps)
         json.key("lane").text(toString(mark.lane));
         json.key("status").text(toString(mark.status));
         if (mark.status == StepStatus::Identical || mark.status == StepStatus::Different) {
-            json.key("proof").text("read");
-            json.key("different").number(mark.different);
+            json.key("proof").text(mark.inferred ? "inferred" : "read");
+            if (!mark.inferred)
+                json.key("different").number(mark.different);
         }
         if (!mark.reason.empty())
             json.key("reason").text(mark.reason);
@@ -285,6 +292,7 @@ std::string reportJson(const RunComparison &comparison, const ReportOptions &opt
     writeChain(json, comparison.chain);
     writeRanks(json, comparison.ranks);
     writeMetrics(json, comparison.metrics);
+    writeResume(json, shown.resume, true);
     writeNextCapture(json, comparison.nextCapture);
     writeFindings(json, comparison.findings);
     writeDiagnostics(json, comparison.diagnostics);

@@ -88,9 +88,12 @@ std::string noteOf(const TensorRow &row)
             note += (note.empty() ? "" : "; ") + text;
     };
     add(row.withinTolerance ? "within tolerance" : "");
+    add(row.parameter.empty() ? "" : "of " + row.parameter);
     add(row.reason);
     add(row.valueEqual && *row.valueEqual ? "equal as values" : "");
     add(row.pairedReason);
+    if (row.firstPlaces && row.firstPlaces->owned())
+        add("first in " + row.firstPlaces->toString());
     if (row.stats) {
         const DiffStats &stats = *row.stats;
         const std::pair<std::string_view, Index> counts[] = {{"NaN in A", stats.nanA},

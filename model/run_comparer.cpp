@@ -3,6 +3,7 @@
 
 #include "model/causal_chain.h"
 #include "model/metric_findings.h"
+#include "model/step_bisection.h"
 #include "model/trace_comparer.h"
 #include "model/trace_divergence.h"
 
@@ -20,6 +21,9 @@ struct RunComparer::State
 
     StepPlan plan;
     std::size_t next = 0; ///< into plan.steps
+    /// With bisection: the steps that can be compared, and what is known of them.
+    std::vector<std::size_t> common;
+    std::optional<StepBisection> bisection;
     std::unique_ptr<CheckpointComparer> comparer;
     VerdictFacts facts;    ///< of the steps that are done
     bool compared = false; ///< some step was: its facts are among `facts`
@@ -49,7 +53,10 @@ struct RunComparer::State
     void takeTrace();
     bool hasCheckpoints() const { return !a->steps().empty() && !b->steps().empty(); }
     bool series() const { return result.seriesA && result.seriesB; }
-    void skipOneSided();
+    bool isCompared(const PlannedStep &step) const;
+    void choose(std::size_t from);
+    void answer(StepBisection::Answer answer);
+    void infer();
     void openStep(std::stop_token stop);
     void failStep(const Error &error);
     void takeStep(CheckpointComparison comparison);
@@ -135,12 +142,72 @@ void RunComparer::State::prepareSteps(const StepSelection &selection)
         StepMark mark{*step.step, StepStatus::Pending, 0, {}};
         if (!step.a || !step.b)
             mark.status = step.a ? StepStatus::OnlyInA : StepStatus::OnlyInB;
+        if (!step.unfinished.empty()) {
+            mark.reason = step.unfinished + "'s save is not finished";
+            if (step.a && step.b) {
+                mark.status = StepStatus::Undecided;
+                facts.incomplete = true;
+            }
+        }
         if (step.hole) {
             mark.reason = "missing on one side, inside the overlap of the two series";
             facts.hole = true;
         }
         result.steps.push_back(std::move(mark));
     }
+    for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+        if (isCompared(plan.steps[i]))
+            common.push_back(i);
+    }
+    if (selection.bisect)
+        bisection.emplace(common.size());
+    choose(0);
+}
+
+/// Both sides have it, finished, or it was asked for.
+bool RunComparer::State::isCompared(const PlannedStep &step) const
+{
+    return step.a && step.b && (step.unfinished.empty() || !series());
+}
+
+/// The step to compare: the next one from `from` on, or the one that halves what is left.
+void RunComparer::State::choose(std::size_t from)
+{
+    if (bisection) {
+        const auto chosen = bisection->next();
+        next = chosen ? common[*chosen] : plan.steps.size();
+        return;
+    }
+    next = from;
+    while (next < plan.steps.size() && !isCompared(plan.steps[next]))
+        ++next;
+}
+
+void RunComparer::State::answer(StepBisection::Answer answer)
+{
+    if (bisection)
+        bisection->tell(
+            std::size_t(std::lower_bound(common.begin(), common.end(), next) - common.begin()),
+            answer);
+}
+
+/// What the ends prove of the steps between that were not read. That is no equality of bytes.
+void RunComparer::State::infer()
+{
+    bool anyEqual = false;
+    for (std::size_t i = 0; bisection && i < common.size(); ++i) {
+        StepMark *mark = markOf(plan.steps[common[i]].step);
+        if (!mark || mark->status != StepStatus::Pending)
+            continue;
+        const StepBisection::Answer inferred = bisection->inferred(i);
+        mark->inferred = true;
+        mark->status = inferred == StepBisection::Answer::Equal ? StepStatus::Identical
+            : inferred == StepBisection::Answer::Different      ? StepStatus::Different
+                                                                : StepStatus::Undecided;
+        mark->reason = "not read: between steps that were";
+        anyEqual |= mark->status != StepStatus::Different;
+    }
+    facts.incomplete |= anyEqual;
 }
 
 StepMark *RunComparer::State::markOf(std::optional<Step> step)
@@ -150,12 +217,6 @@ StepMark *RunComparer::State::markOf(std::optional<Step> step)
             return mark.step == step && mark.lane == StepLane::Checkpoint;
         });
     return found == result.steps.end() ? nullptr : &*found;
-}
-
-void RunComparer::State::skipOneSided()
-{
-    while (next < plan.steps.size() && (!plan.steps[next].a || !plan.steps[next].b))
-        ++next;
 }
 
 /// Adds the facts of one more step. The strength is that of the steps in which something was
@@ -181,7 +242,8 @@ void RunComparer::State::failStep(const Error &error)
         facts.refused = true;
         facts.refusedReason = error.message();
     }
-    ++next;
+    answer(StepBisection::Answer::Unknown);
+    choose(next + 1);
 }
 
 void RunComparer::State::openStep(std::stop_token stop)
@@ -201,7 +263,7 @@ void RunComparer::State::openStep(std::stop_token stop)
     }
     CompareOptions own = options;
     // Statistics belong to the step that is shown: the first that differs.
-    own.measure = !parted;
+    own.measure = !parted || bisection;
     comparer = std::make_unique<CheckpointComparer>(
         std::move(sourceA).value(), std::move(sourceB).value(), std::move(own), backend, executor);
 }
@@ -233,22 +295,27 @@ void RunComparer::State::takeStep(CheckpointComparison comparison)
         }
     }
     chain.add(step.step, comparison);
-    if (!parted) {
+    const bool differs = outcome == Outcome::Different;
+    // The first that differs is shown: with bisection it comes late, and each is before the last.
+    if (!parted || (bisection && differs)) {
         result.shown = std::move(comparison);
         result.shownStep = step.step;
-        parted = outcome == Outcome::Different;
+        parted = differs;
         if (parted) {
             result.firstDivergence = firstDivergenceIn(result.shown);
             describeDivergence();
         }
     }
     if (outcome == Outcome::Identical)
-        lastEqual = step.step;
-    else
+        lastEqual = std::max(lastEqual, step.step);
+    else if (!bisection)
         allEqual = false;
+    answer(differs                             ? StepBisection::Answer::Different
+               : outcome == Outcome::Undecided ? StepBisection::Answer::Unknown
+                                               : StepBisection::Answer::Equal);
     bytesOfDoneSteps += comparer->progress().bytesTotal;
     comparer.reset();
-    ++next;
+    choose(next + 1);
 }
 
 void RunComparer::State::describeDivergence()
@@ -256,8 +323,9 @@ void RunComparer::State::describeDivergence()
     if (!result.firstDivergence)
         return;
     FirstDivergence &divergence = *result.firstDivergence;
-    divergence.step = plan.steps[next].step;
-    if (allEqual)
+    divergence.step = result.shownStep;
+    divergence.provenEqualStep.reset();
+    if (allEqual && (!lastEqual || lastEqual < divergence.step))
         divergence.provenEqualStep = lastEqual;
     const bool firstOfOrder = divergence.provenEqualName.empty();
     divergence.provenEqualBefore =
@@ -290,7 +358,8 @@ void RunComparer::State::joinEvidence()
                           metric.bitsKnown ? Strength::Bytes : Strength::Printed);
         }
     }
-    result.chain = chain.links();
+    if (series() || result.trace || !result.metrics.empty())
+        result.chain = chain.links(); // of one pair of files the classes say as much
     if (result.trace)
         result.firstDivergence =
             earlier(std::move(result.firstDivergence), firstDivergenceIn(*result.trace));
@@ -322,6 +391,9 @@ void RunComparer::State::finish()
             }
         }
     }
+    infer();
+    if (bisection && parted)
+        describeDivergence();
     // Metrics are aligned by equal numbers, which --step N:M does not ask for.
     if (!plan.numberInB)
         result.metrics = compareMetrics(a->metrics(), b->metrics());
@@ -362,7 +434,6 @@ bool RunComparer::advance(std::stop_token stop)
         return true;
     }
     if (!state.comparer) {
-        state.skipOneSided();
         if (state.facts.refused || state.next >= state.plan.steps.size()) {
             state.finish();
             return false;
@@ -390,7 +461,7 @@ Progress RunComparer::progress() const
         progress.phase += " step " + std::to_string(*state.plan.steps[state.next].step);
     // Later steps have not been opened; they are taken to be as large as this one.
     std::uint64_t later = 0;
-    for (std::size_t i = state.next + 1; i < state.plan.steps.size(); ++i)
+    for (std::size_t i = state.next + 1; i < state.plan.steps.size() && !state.bisection; ++i)
         later += state.plan.steps[i].a && state.plan.steps[i].b ? 1u : 0u;
     progress.bytesTotal = state.bytesOfDoneSteps + progress.bytesTotal * (1 + later);
     progress.bytesDone += state.bytesOfDoneSteps;

@@ -31,6 +31,7 @@ struct StepMark
     std::uint64_t different = 0; ///< tensors and values of state that differ
     std::string reason;          ///< with Undecided
     StepLane lane = StepLane::Checkpoint;
+    bool inferred = false; ///< from steps on both of its sides, without being read
 };
 
 /// Where two runs part, with what proves it.

@@ -106,6 +106,11 @@ StepPlan planSingle(const Run &a, const Run &b)
     return plan;
 }
 
+std::string unfinishedSide(const Run &run, std::optional<std::size_t> index, std::string_view side)
+{
+    return index && !run.steps()[*index].complete ? std::string(side) : std::string();
+}
+
 StepPlan planSeries(const Run &a, const Run &b, const StepSelection &selection)
 {
     StepPlan plan;
@@ -126,6 +131,9 @@ StepPlan planSeries(const Run &a, const Run &b, const StepSelection &selection)
         if (selection.range && (step < selection.range->first || step > selection.range->second))
             continue;
         planned.step = step;
+        planned.unfinished = unfinishedSide(a, planned.a, "A");
+        if (planned.unfinished.empty())
+            planned.unfinished = unfinishedSide(b, planned.b, "B");
         planned.hole = (!planned.a || !planned.b) && step >= from && step <= to;
         plan.steps.push_back(planned);
     }

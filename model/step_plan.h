@@ -18,6 +18,7 @@ struct StepSelection
     };
     std::optional<Pair> only;                   ///< --step N[:M]
     std::optional<std::pair<Step, Step>> range; ///< --steps FROM:TO, inclusive
+    bool bisect = false; ///< find the first differing step by halves; the others are inferred
 };
 
 /// One place on the common axis: a step of A, of B, or of both.
@@ -26,6 +27,8 @@ struct PlannedStep
     std::optional<Step> step;        ///< A's number (B's where A lacks it); nothing without numbers
     std::optional<std::size_t> a, b; ///< into Run::steps()
     bool hole = false;               ///< on one side only, inside the overlap of the two series
+    /// Whose save is not finished: such a step is marked, and compared only if it is asked for.
+    std::string unfinished = {};
 };
 
 struct StepPlan

@@ -5,6 +5,7 @@
 #include "model/element_reader.h"
 #include "model/folder_listing.h"
 #include "model/non_finite_search.h"
+#include "model/pair_layout.h"
 #include "model/progress.h"
 #include "model/report_json.h"
 #include "model/run_comparison.h"
@@ -121,6 +122,8 @@ public:
     virtual void requestNextDifference(std::uint64_t id, Index from, bool backward) = 0;
     virtual void requestMap(std::uint64_t id, const MapQuery &query) = 0;
     virtual void requestHistory(std::uint64_t id) = 0;
+    /// Who holds which part of the selected pair; a context without a session has no answer.
+    virtual void requestLayout(std::uint64_t) {}
     /// Over all tensors of the selected step.
     virtual void searchNonFinite(std::uint64_t id) = 0;
 
@@ -161,6 +164,7 @@ Q_SIGNALS:
     void nextDifferenceReady(quint64 id, std::optional<forkpoint::Index> index);
     /// Answers that grow: several of one id may come, the last of them complete.
     void mapReady(quint64 id, std::shared_ptr<const forkpoint::ElementMap> map);
+    void layoutReady(quint64 id, std::shared_ptr<const forkpoint::PairLayout> layout);
     void historyReady(quint64 id, std::shared_ptr<const forkpoint::TensorHistory> history);
     void nonFiniteReady(quint64 id, std::shared_ptr<const forkpoint::NonFiniteFindings> findings);
     void folderListed(quint64 id, std::shared_ptr<const forkpoint::FolderListing> listing);

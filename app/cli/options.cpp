@@ -127,6 +127,8 @@ Status finishSteps(const RawOptions &raw, StepSelection &steps)
 {
     if (!raw.step.empty() && !raw.steps.empty())
         return usage("--step and --steps exclude each other");
+    if (!raw.step.empty() && steps.bisect)
+        return usage("--step and --bisect exclude each other");
     if (!raw.step.empty()) {
         FP_TRY(const auto pair, parsePairOfSteps(raw.step));
         steps.only = StepSelection::Pair{pair.first, pair.second};
@@ -256,6 +258,8 @@ void addCompare(CLI::App &command, RawOptions &raw)
     addOpening(command, raw);
     addPairing(command, raw);
     command.add_option("--steps", raw.steps, "Only the steps FROM to TO")->type_name("FROM:TO");
+    command.add_flag("--bisect", options.steps.bisect,
+                     "Find the first differing step by halves; the others are inferred");
     addReports(command, raw);
     command
         .add_option("--include", pairing.include,

@@ -80,10 +80,11 @@ std::string stepWords(const StepSelection &steps)
         return " --step " + first
             + (steps.only->a == steps.only->b ? "" : ":" + std::to_string(steps.only->b));
     }
+    const std::string bisect = steps.bisect ? " --bisect" : "";
     if (steps.range)
-        return " --steps " + std::to_string(steps.range->first) + ":"
+        return bisect + " --steps " + std::to_string(steps.range->first) + ":"
             + std::to_string(steps.range->second);
-    return {};
+    return bisect;
 }
 
 std::string openWords(const OpenOptions &open)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/compare_text.h"
 
+#include "app/core/resume_text.h"
+#include "model/element_plane.h"
 #include "model/format.h"
 #include "model/printable.h"
 
@@ -123,9 +125,12 @@ std::string stepsLine(const std::vector<StepMark> &steps)
             return text + " ... (" + grouped(steps.size()) + " in all)\n";
         text += shown > 1 ? ", " : " ";
         text += std::to_string(mark.step);
-        text += stepSign(mark.status);
+        const std::string sign(stepSign(mark.status));
+        text += mark.inferred ? "(" + sign + ")" : sign;
     }
-    return text + "\n";
+    const bool inferred =
+        std::any_of(steps.begin(), steps.end(), [](const StepMark &mark) { return mark.inferred; });
+    return text + (inferred ? "; in brackets: inferred, not read\n" : "\n");
 }
 
 /// What no maximum shows: pairs that are not both finite, and those of equal value.
@@ -147,9 +152,17 @@ std::string outsideArithmetic(const DiffStats &stats)
     return text;
 }
 
+std::string coordinatesText(const TensorRow &row)
+{
+    const Shape shape = elementShape(row.shapeA, row.elements);
+    return Shape{coordinatesOf(row.stats->firstIndex, shape)}.toString();
+}
+
 std::string tensorLine(const TensorRow &row)
 {
     std::string text = "  " + printable(row.name) + "  ";
+    if (!row.parameter.empty() && row.name.find(row.parameter) == std::string::npos)
+        text += "(of " + printable(row.parameter) + ")  ";
     if (!row.stats)
         return text
             + (row.reason.empty() ? std::string(toString(row.status)) : printable(row.reason))
@@ -164,6 +177,9 @@ std::string tensorLine(const TensorRow &row)
     if (row.dtypeA.isFloating() && stats.maxUlpIndex != NoIndex)
         text += ", max ULP " + grouped(stats.maxUlp);
     text += outsideArithmetic(stats);
+    if (row.firstPlaces && row.firstPlaces->owned())
+        text +=
+            "; first at " + coordinatesText(row) + " in " + printable(row.firstPlaces->toString());
     if (!row.reason.empty())
         text += "; " + printable(row.reason);
     return text + "\n";
@@ -234,6 +250,7 @@ std::string compareText(const RunComparison &comparison)
     text += section("values only in A", rowsWith(shown.values, OnlyInA), valueLine);
     text += section("values only in B", rowsWith(shown.values, OnlyInB), valueLine);
     text += section("not compared", rowsWith(shown.tensors, NotCompared), tensorLine);
+    text += resumeText(shown.resume, true, ShownRows);
     return text;
 }
 

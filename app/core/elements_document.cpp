@@ -4,7 +4,8 @@
 #include "app/core/elements_search.h"
 #include "model/element_plane.h"
 #include "model/format.h"
-#include "model/json_writer.h"
+#include "model/json_values.h"
+#include "model/layout.h"
 #include "model/printable.h"
 
 #include <algorithm>
@@ -131,6 +132,10 @@ std::string elementsJson(const FoundElements &found)
         writeElement(json, "difference", row.difference);
         if (row.ulp)
             json.key("ulp").number(*row.ulp);
+        if (row.places && row.places->a)
+            writePlace(json, "place_a", *row.places->a);
+        if (row.places && row.places->b)
+            writePlace(json, "place_b", *row.places->b);
         json.endObject();
     }
     json.endArray();
@@ -148,14 +153,17 @@ std::string elementsText(const FoundElements &found)
     std::string text = printable(tensor.name) + " " + printable(tensor.dtype.name) + " "
         + tensor.shape.toString() + stepsText(found) + ": " + grouped(page.differentElements)
         + " of " + grouped(tensor.elements) + " elements differ\n";
+    const bool placed = !page.rows.empty() && page.rows.front().places;
     if (!page.rows.empty())
-        text += "index\tcoordinates\tA\tB\tB-A\tULP\tbits A\tbits B\n";
+        text += std::string("index\tcoordinates\tA\tB\tB-A\tULP\tbits A\tbits B")
+            + (placed ? "\tlies in\n" : "\n");
     for (const ElementRow &row : page.rows) {
         text += std::to_string(row.index) + "\t" + coordinatesText(row.index, shape) + "\t"
             + elementText(row.a, narrow) + "\t" + elementText(row.b, narrow) + "\t"
             + elementText(row.difference, false) + "\t"
             + (row.ulp ? std::to_string(*row.ulp) : std::string("-")) + "\t"
-            + bitsToHex(tensor.dtype, row.bitsA) + "\t" + bitsToHex(tensor.dtype, row.bitsB) + "\n";
+            + bitsToHex(tensor.dtype, row.bitsA) + "\t" + bitsToHex(tensor.dtype, row.bitsB)
+            + (row.places ? "\t" + printable(row.places->toString()) : std::string()) + "\n";
     }
     if (!page.complete)
         text += "... more follow: --offset and --count show them\n";

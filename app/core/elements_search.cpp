@@ -2,6 +2,7 @@
 #include "app/core/elements_search.h"
 
 #include "app/core/elements_document.h"
+#include "model/owner_differences.h"
 #include "model/widened_source.h"
 
 #include <algorithm>
@@ -66,6 +67,7 @@ FoundElements readStep(const Run &a, const Run &b, const PlannedStep &step,
         if (Status status = source->unchanged(); !status)
             return failed(std::move(status).error(), Outcome::Undecided);
     }
+    addPlaces(*page, *found.pair);
     found.page = std::move(*page);
     // Stored bits of unlike types differ, whatever their values.
     const bool differs = found.page->differentElements > 0 || !oneType;

@@ -3,9 +3,12 @@
 
 #include "app/core/inspect_trace.h"
 #include "app/core/metrics_listing.h"
+#include "app/core/resume_text.h"
 #include "model/format.h"
 #include "model/json_values.h"
+#include "model/optimizer_names.h"
 #include "model/printable.h"
+#include "model/resume_facts.h"
 
 #include <algorithm>
 
@@ -13,10 +16,17 @@ namespace forkpoint {
 
 namespace {
 
-void writeTensor(JsonWriter &json, const TensorRef &tensor, const TensorDigests *digests)
+/// Masters and weights that are read to be held against each other.
+constexpr std::uint64_t MasterBytes = std::uint64_t(256) << 20;
+constexpr std::size_t ShownFacts = 200;
+
+void writeTensor(JsonWriter &json, const TensorRef &tensor, const std::string &parameter,
+                 const TensorDigests *digests)
 {
     json.beginObject();
     json.key("name").text(tensor.name);
+    if (!parameter.empty())
+        json.key("parameter").text(parameter);
     writePath(json.key("path"), tensor.path);
     json.key("class").text(toString(tensor.stateClass));
     if (tensor.layoutKnown) {
@@ -67,7 +77,8 @@ void writeSteps(JsonWriter &json, const ChosenCheckpoint &chosen)
         json.key("step").number(*step);
 }
 
-std::string tensorLine(const TensorRef &tensor, const TensorDigests *digests)
+std::string tensorLine(const TensorRef &tensor, const std::string &parameter,
+                       const TensorDigests *digests)
 {
     const std::string layout = tensor.layoutKnown ? printable(tensor.dtype.name) + " "
             + tensor.shape.toString() + "  " + byteSize(tensor.bytes)
@@ -78,6 +89,8 @@ std::string tensorLine(const TensorRef &tensor, const TensorDigests *digests)
         for (const auto &[name, hex] : digests->byName)
             line += "  " + name + " " + hex;
     }
+    if (!parameter.empty())
+        line += "  (of " + printable(parameter) + ")";
     if (!tensor.note.empty())
         line += "  (" + printable(tensor.note) + ")";
     if (tensor.unreadable)
@@ -133,6 +146,10 @@ InspectDocument inspect(const std::string &path, const OpenOptions &options,
     const Catalog &catalog = document.chosen->source->catalog();
     document.diagnostics.insert(document.diagnostics.end(), catalog.diagnostics.begin(),
                                 catalog.diagnostics.end());
+    document.resume = resumeFacts(*document.chosen->source, MasterBytes, stop);
+    document.findings = catalog.findings;
+    for (Finding &finding : resumeFindings(document.resume, false))
+        document.findings.push_back(std::move(finding));
     if (digests.empty())
         return document;
     document.digests = digestTensors(*document.chosen->source, digests, executor, stop, progress);
@@ -167,9 +184,10 @@ std::string inspectJson(const InspectDocument &document)
         writeTrace(json, *document.trace);
     static const Catalog Nothing;
     const Catalog &catalog = document.chosen ? document.chosen->source->catalog() : Nothing;
+    const std::vector<OptimizerNames> optimizers = optimizerNames(catalog);
     json.key("tensors").beginArray();
     for (std::size_t i = 0; i < catalog.tensors.size(); ++i)
-        writeTensor(json, catalog.tensors[i],
+        writeTensor(json, catalog.tensors[i], parameterOf(catalog.tensors[i].path, optimizers),
                     document.digests.empty() ? nullptr : &document.digests[i]);
     json.endArray();
     json.key("values").beginArray();
@@ -178,7 +196,8 @@ std::string inspectJson(const InspectDocument &document)
     json.endArray();
     if (document.chosen)
         writeMetricSeries(json, document.chosen->run->metrics());
-    writeFindings(json, catalog.findings);
+    writeResume(json, document.resume, false);
+    writeFindings(json, document.findings);
     writeDiagnostics(json, document.diagnostics);
     json.endObject();
     return json.take();
@@ -210,16 +229,18 @@ std::string inspectText(const InspectDocument &document)
             text += "; shown: " + std::to_string(*shown);
         text += "\n";
     }
+    const std::vector<OptimizerNames> optimizers = optimizerNames(catalog);
     text += "tensors:\n";
     for (std::size_t i = 0; i < catalog.tensors.size(); ++i)
-        text += tensorLine(catalog.tensors[i],
+        text += tensorLine(catalog.tensors[i], parameterOf(catalog.tensors[i].path, optimizers),
                            document.digests.empty() ? nullptr : &document.digests[i]);
     text += "values:\n";
     for (const ValueRef &value : catalog.values)
         text += "  " + printable(value.name) + " = " + printable(value.value.toDisplay()) + "  "
             + std::string(toString(value.stateClass)) + "\n";
     text += metricSeriesText(run.metrics());
-    for (const Finding &finding : catalog.findings)
+    text += resumeText(document.resume, false, ShownFacts);
+    for (const Finding &finding : document.findings)
         text += "finding: " + printable(finding.text) + "\n";
     return text + traced;
 }

@@ -3,6 +3,8 @@
 
 #include "app/core/open_side.h"
 #include "app/core/tensor_digests.h"
+#include "model/finding.h"
+#include "model/resume_fact.h"
 
 #include <string>
 #include <vector>
@@ -15,8 +17,10 @@ struct InspectDocument
     std::string path;
     std::optional<ChosenCheckpoint> chosen; ///< nothing: could not be opened, or no checkpoint
     std::shared_ptr<const Trace> trace;     ///< where the path holds one
-    std::vector<TensorDigests> digests;     ///< parallel to the tensors, or empty
-    Diagnostics diagnostics;                ///< of the run, the checkpoint and the reading
+    std::vector<ResumeFact> resume;
+    std::vector<Finding> findings;      ///< of the file, and of what it needs to resume
+    std::vector<TensorDigests> digests; ///< parallel to the tensors, or empty
+    Diagnostics diagnostics;            ///< of the run, the checkpoint and the reading
 
     /// Every listed item's bytes are there as far as they were looked at.
     bool allRead() const;

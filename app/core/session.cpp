@@ -100,6 +100,11 @@ void Session::requestMap(std::uint64_t id, PairAddress pair, MapQuery query)
     });
 }
 
+void Session::requestLayout(std::uint64_t id, PairAddress pair)
+{
+    m_core->loop().post([core = m_core.get(), id, pair] { core->requestLayout(id, pair); });
+}
+
 void Session::requestHistory(std::uint64_t id, std::string nameA, std::string nameB)
 {
     m_core->loop().post(

@@ -7,6 +7,7 @@
 #include "model/element_reader.h"
 #include "model/folder_listing.h"
 #include "model/non_finite_search.h"
+#include "model/pair_layout.h"
 #include "model/run.h"
 #include "model/run_comparison.h"
 #include "model/tensor_history.h"
@@ -76,6 +77,7 @@ public:
     virtual void nextDifferenceReady(std::uint64_t id, std::optional<Index> index) = 0;
     /// Answers that grow: several of one id may come, the last of them complete.
     virtual void mapReady(std::uint64_t, std::shared_ptr<const ElementMap>) {}
+    virtual void layoutReady(std::uint64_t, std::shared_ptr<const PairLayout>) {}
     virtual void historyReady(std::uint64_t, std::shared_ptr<const TensorHistory>) {}
     virtual void nonFiniteReady(std::uint64_t, std::shared_ptr<const NonFiniteFindings>) {}
     virtual void folderListed(std::uint64_t, std::shared_ptr<const FolderListing>) {}
@@ -138,6 +140,8 @@ public:
 
     /// One part of a pair as a grid of cells.
     void requestMap(std::uint64_t id, PairAddress pair, MapQuery query);
+    /// Which rank holds which part of a pair.
+    void requestLayout(std::uint64_t id, PairAddress pair);
     /// A pair, by the files' own names, over every step.
     void requestHistory(std::uint64_t id, std::string nameA, std::string nameB);
     /// NaN and infinities in all tensors of the shown step.

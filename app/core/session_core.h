@@ -31,6 +31,7 @@ public:
     void requestElements(std::uint64_t id, PairAddress pair, ElementQuery query);
     void requestNext(std::uint64_t id, PairAddress pair, Index from, bool backward);
     void requestMap(std::uint64_t id, PairAddress pair, MapQuery query);
+    void requestLayout(std::uint64_t id, PairAddress pair);
     void requestHistory(std::uint64_t id, std::string nameA, std::string nameB);
     void searchNonFinite(std::uint64_t id);
     void exportReport(std::string path);

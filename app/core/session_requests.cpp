@@ -89,6 +89,18 @@ void Session::Core::requestMap(std::uint64_t id, PairAddress pair, MapQuery quer
         [] {});
 }
 
+void Session::Core::requestLayout(std::uint64_t id, PairAddress pair)
+{
+    if (!mayAsk(id))
+        return;
+    ask(id, "Looking who holds what", "layout",
+        layoutBatch(inputs(), pair,
+                    [this, id](std::shared_ptr<const PairLayout> layout) {
+                        m_listener.layoutReady(id, std::move(layout));
+                    }),
+        [] {});
+}
+
 void Session::Core::requestHistory(std::uint64_t id, std::string nameA, std::string nameB)
 {
     if (!mayAsk(id))

@@ -4,6 +4,7 @@
 #include "app/core/snapshot_clock.h"
 #include "app/core/step_pair.h"
 #include "model/compare_rows.h"
+#include "model/owner_differences.h"
 #include "model/pair_reading.h"
 #include "model/widened_source.h"
 
@@ -142,6 +143,7 @@ JobBatch elementsBatch(SessionInputs inputs, PairAddress address, ElementQuery q
         FP_TRY(ElementPage page,
                readElements(pair, query, control.stop(),
                             [&](const Progress &progress) { control.report(progress); }));
+        addPlaces(page, pair);
         control.post([deliver, page = std::make_shared<const ElementPage>(std::move(page))] {
             deliver(page);
         });
@@ -158,6 +160,23 @@ JobBatch nextDifferenceBatch(SessionInputs inputs, PairAddress address, Index fr
         FP_TRY(const std::optional<Index> index,
                nextDifference(pair, from, backward, control.stop()));
         control.post([deliver, index] { deliver(index); });
+        return Batch::Done;
+    };
+}
+
+JobBatch layoutBatch(SessionInputs inputs, PairAddress address,
+                     Deliver<std::shared_ptr<const PairLayout>> deliver)
+{
+    return [=, inputs = std::move(inputs),
+            deliver = std::move(deliver)](JobControl &control) -> Result<Batch> {
+        FP_TRY(const OpenedPair opened, openStepOfBoth(inputs, address.step, control.stop()));
+        if (!lists(opened.a, address.a) || !lists(opened.b, address.b))
+            return Error{ErrorCode::Changed, {}, {}, "the files list other tensors than before"};
+        control.post([deliver,
+                      layout = std::make_shared<const PairLayout>(pairLayout(
+                          {opened.a, opened.b, *address.a, *address.b}, control.stop()))] {
+            deliver(layout);
+        });
         return Batch::Done;
     };
 }

@@ -15,6 +15,8 @@ JobBatch nextDifferenceBatch(SessionInputs inputs, PairAddress address, Index fr
                              Deliver<std::optional<Index>> deliver);
 JobBatch mapBatch(SessionInputs inputs, PairAddress address, MapQuery query,
                   Deliver<std::shared_ptr<const ElementMap>> deliver);
+JobBatch layoutBatch(SessionInputs inputs, PairAddress address,
+                     Deliver<std::shared_ptr<const PairLayout>> deliver);
 JobBatch historyBatch(SessionInputs inputs, std::string nameA, std::string nameB,
                       Deliver<std::shared_ptr<const TensorHistory>> deliver);
 JobBatch nonFiniteBatch(SessionInputs inputs, std::optional<Step> step,

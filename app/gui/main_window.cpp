@@ -11,6 +11,7 @@
 #include "widgets/views/path_button.h"
 #include "widgets/views/path_dialog.h"
 #include "widgets/views/remark_dock.h"
+#include "widgets/views/resume_dock.h"
 #include "widgets/views/saving.h"
 #include "widgets/views/side_chips.h"
 #include "widgets/views/step_strip.h"
@@ -144,8 +145,11 @@ void MainWindow::buildDocks()
     addDockWidget(Qt::BottomDockWidgetArea, m_nonFinite);
     tabifyDockWidget(m_findings, m_problems);
     tabifyDockWidget(m_problems, m_nonFinite);
+    m_resume = new ResumeDock(&m_context, this);
+    addDockWidget(Qt::BottomDockWidgetArea, m_resume);
+    tabifyDockWidget(m_nonFinite, m_resume);
     for (QDockWidget *dock :
-         std::initializer_list<QDockWidget *>{m_findings, m_problems, m_nonFinite})
+         std::initializer_list<QDockWidget *>{m_findings, m_problems, m_nonFinite, m_resume})
         dock->hide();
 }
 
@@ -192,6 +196,7 @@ void MainWindow::connectViews()
     connect(m_list, &TensorList::message, m_status, &JobStatus::showMessage);
     connect(m_detail, &TensorDetail::message, m_status, &JobStatus::showMessage);
     connect(m_nonFinite, &NonFiniteDock::itemRequested, m_list, &TensorList::showItem);
+    connect(m_resume, &ResumeDock::itemRequested, m_list, &TensorList::showItem);
     connect(m_banner, &VerdictBanner::itemRequested, m_list, &TensorList::showItem);
     connect(m_banner, &VerdictBanner::classRequested, m_list, &TensorList::showClass);
     connect(m_banner, &VerdictBanner::openRequested, this, &MainWindow::chooseSide);
@@ -275,6 +280,8 @@ bool MainWindow::showPart(const QString &word)
         {QStringLiteral("where"), [&] { page(TensorDetail::Page::Where); }},
         {QStringLiteral("steps"), [&] { page(TensorDetail::Page::Steps); }},
         {QStringLiteral("facts"), [&] { page(TensorDetail::Page::Facts); }},
+        {QStringLiteral("layout"), [&] { page(TensorDetail::Page::Layout); }},
+        {QStringLiteral("resume"), [&] { raise(m_resume); }},
         {QStringLiteral("findings"), [&] { raise(m_findings); }},
         {QStringLiteral("problems"), [&] { raise(m_problems); }},
         {QStringLiteral("nonfinite"), [&] { m_searchNonFinite->trigger(); }},

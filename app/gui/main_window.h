@@ -16,6 +16,7 @@ namespace forkpoint {
 class JobStatus;
 class NonFiniteDock;
 class ReportPrinter;
+class ResumeDock;
 class RemarkDock;
 class SideChips;
 class StepStrip;
@@ -99,6 +100,7 @@ private:
     SideChips *m_chips;
     RemarkDock *m_findings, *m_problems;
     NonFiniteDock *m_nonFinite;
+    ResumeDock *m_resume;
     JobStatus *m_status;
     ReportPrinter *m_printer;
     QMenu *m_recent = nullptr;

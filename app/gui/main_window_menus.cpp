@@ -7,6 +7,7 @@
 #include "widgets/views/element_view.h"
 #include "widgets/views/non_finite_dock.h"
 #include "widgets/views/remark_dock.h"
+#include "widgets/views/resume_dock.h"
 #include "widgets/views/step_strip.h"
 #include "widgets/views/table_actions.h"
 #include "widgets/views/tensor_detail.h"
@@ -111,13 +112,16 @@ void MainWindow::buildViewMenu()
     findings->setShortcut(tr("Ctrl+Shift+F"));
     QAction *problems = m_problems->toggleViewAction();
     problems->setShortcut(tr("Ctrl+Shift+P"));
-    menu->addActions({findings, problems, m_nonFinite->toggleViewAction()});
+    QAction *resume = m_resume->toggleViewAction();
+    resume->setShortcut(tr("Ctrl+Shift+R"));
+    menu->addActions({findings, problems, resume, m_nonFinite->toggleViewAction()});
     menu->addSeparator();
     const std::pair<QString, TensorDetail::Page> pages[] = {
         {tr("&Elements"), TensorDetail::Page::Elements},
         {tr("&Where"), TensorDetail::Page::Where},
         {tr("&Over steps"), TensorDetail::Page::Steps},
-        {tr("Fac&ts"), TensorDetail::Page::Facts}};
+        {tr("Fac&ts"), TensorDetail::Page::Facts},
+        {tr("&Layout"), TensorDetail::Page::Layout}};
     for (int i = 0; const auto &[text, page] : pages)
         addTo(menu, text, QKeySequence(tr("Alt+%1").arg(++i)),
               [this, page = page] { m_detail->showPage(page); });

@@ -71,6 +71,10 @@ public:
     {
         post([=, to = m_context] { Q_EMIT to->mapReady(id, map); });
     }
+    void layoutReady(std::uint64_t id, std::shared_ptr<const PairLayout> layout) override
+    {
+        post([=, to = m_context] { Q_EMIT to->layoutReady(id, layout); });
+    }
     void historyReady(std::uint64_t id, std::shared_ptr<const TensorHistory> history) override
     {
         post([=, to = m_context] { Q_EMIT to->historyReady(id, history); });
@@ -201,6 +205,12 @@ void SessionContext::requestNextDifference(std::uint64_t id, Index from, bool ba
 {
     if (m_row)
         m_session.requestNextDifference(id, addressOf(*m_row), from, backward);
+}
+
+void SessionContext::requestLayout(std::uint64_t id)
+{
+    if (m_row)
+        m_session.requestLayout(id, addressOf(*m_row));
 }
 
 void SessionContext::requestMap(std::uint64_t id, const MapQuery &query)

@@ -51,6 +51,7 @@ public:
 
     void requestMap(std::uint64_t id, const MapQuery &query) override;
     void requestHistory(std::uint64_t id) override;
+    void requestLayout(std::uint64_t id) override;
     void searchNonFinite(std::uint64_t id) override;
 
     JobState job() const override { return m_job; }

@@ -118,14 +118,18 @@ def check_markdown(text: str, what: str) -> None:
 def check_csv(text: str, document: dict, what: str) -> None:
     rows = list(csv.DictReader(text.splitlines()))
     expect(all(None not in row and None not in row.values() for row in rows), f"{what}: rows of unlike lengths")
-    by_kind = {kind: [r for r in rows if r["kind"] == kind] for kind in ("verdict", "step", "tensor", "value", "metric", "finding")}
+    kinds = ("verdict", "step", "tensor", "value", "metric", "finding", "resume")
+    by_kind = {kind: [r for r in rows if r["kind"] == kind] for kind in kinds}
     expect(len(by_kind["verdict"]) == 1 and by_kind["verdict"][0]["status"] == document["verdict"]["outcome"], f"{what}: verdict")
     expect(by_kind["verdict"][0]["reason"] == document["verdict"]["sentence"], f"{what}: sentence")
-    for kind, key in (("tensor", "tensors"), ("value", "values"), ("step", "steps"), ("finding", "findings")):
+    for kind, key in (("tensor", "tensors"), ("value", "values"), ("step", "steps"), ("finding", "findings"), ("resume", "resume")):
         expect(len(by_kind[kind]) == len(document.get(key, [])), f"{what}: number of {kind}s")
     for row, tensor in zip(by_kind["tensor"], document["tensors"]):
         for key, value in tensor.items():
             if key in ("histogram", "paired_reason", "shape_a", "shape_b") or isinstance(value, str):
+                continue
+            if key in ("first_place_a", "first_place_b"):
+                expect(f"{value['file']}, byte {value['offset']}" in row[key], f"{what}: {tensor['name']}.{key}")
                 continue
             text_of = {True: "true", False: "false"}.get(value) if isinstance(value, bool) else None
             same = row[key] == text_of if text_of else float(row[key]) == float(value)
@@ -153,6 +157,8 @@ def samples(folder: Path) -> None:
         expect(page.plots >= (1 if a == b else 6), f"{pair}.html: {page.plots} plots")
         for finding in document["findings"]:
             expect(finding["text"] in text, f"{pair}.html: a finding is missing: {finding['text']}")
+        for fact in document["resume"]:
+            expect(fact.get("name", fact["state"]) in text, f"{pair}.html: a resume fact is missing: {fact}")
         for tensor in document["tensors"]:
             listed = tensor["name"] in text
             expect(listed or tensor["status"] != "different", f"{pair}.html: {tensor['name']} is missing")

@@ -51,7 +51,9 @@ Curve asFloat32(Curve curve)
 Curve curveOf(const MetricSeries *series)
 {
     Curve curve;
-    for (const MetricPoint &point : series ? series->points : std::vector<MetricPoint>())
+    if (!series)
+        return curve;
+    for (const MetricPoint &point : series->points)
         curve[point.step] = point.value;
     return curve;
 }
@@ -75,7 +77,9 @@ struct Opened
     }
     const MetricSeries *find(std::string_view name) const
     {
-        for (const MetricSeries &series : run ? run->metrics() : std::vector<MetricSeries>()) {
+        if (!run)
+            return nullptr;
+        for (const MetricSeries &series : run->metrics()) {
             if (series.name == name)
                 return &series;
         }

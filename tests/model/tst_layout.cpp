@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/layout.h"
 
+#include "gpu/cpu_backend.h"
+#include "model/checkpoint_comparer.h"
+#include "model/owner_differences.h"
+#include "tests/support/memory_source.h"
+
 #include <QtTest>
 
+#include <numeric>
+#include <random>
+
 using namespace forkpoint;
+using namespace forkpoint::test;
 
 namespace {
 
@@ -33,6 +42,44 @@ Catalog sharded()
     return catalog;
 }
 
+/// [rows, columns] floats in a grid of boxes, one rank a box.
+SourcePtr grid(const std::vector<float> &elements, Index rows, Index columns, Index boxRows,
+               Index boxColumns)
+{
+    auto source = std::make_shared<MemorySource>();
+    TensorRef &tensor =
+        source->add(MemorySource::pathOf("model.w.weight"), "float32", {rows, columns}, elements);
+    Catalog &catalog = source->editCatalog();
+    catalog.files = {"shard"};
+    for (Index row = 0; row < rows; row += boxRows) {
+        for (Index column = 0; column < columns; column += boxColumns) {
+            Extent extent;
+            extent.owner = OwnerIndex(catalog.owners.size());
+            extent.box = {{row, column},
+                          {std::min(boxRows, rows - row), std::min(boxColumns, columns - column)}};
+            extent.strides = {std::int64_t(columns), 1};
+            catalog.owners.push_back({{{"rank", std::int64_t(extent.owner)}}});
+            tensor.extents.push_back(extent);
+        }
+    }
+    source->finish();
+    return source;
+}
+
+std::vector<Finding> ownersOf(const SourcePtr &a, const SourcePtr &b)
+{
+    const CpuBackend backend;
+    SerialExecutor serial;
+    CheckpointComparer comparer(a, b, {}, backend, serial);
+    while (comparer.advance({})) {}
+    std::vector<Finding> found;
+    for (const Finding &finding : comparer.snapshot().findings) {
+        if (finding.id == "one-rank-differs")
+            found.push_back(finding);
+    }
+    return found;
+}
+
 } // namespace
 
 class LayoutTest : public QObject
@@ -52,6 +99,59 @@ private slots:
         QCOMPARE(second->toString(), std::string("tp 1, pp 0's part, b, byte 12"));
         QVERIFY(!placeOfElement(catalog, catalog.tensors[0], 9));
         QVERIFY(!placeOfElement(catalog, catalog.tensors[0], 12));
+    }
+
+    void namesBothSides()
+    {
+        const ElementPlace place{{{{"rank", 3}}}, "f", 8};
+        QCOMPARE((ElementPlaces{place, place}.toString()),
+                 std::string("rank 3's part, f, byte 8 in A and B"));
+        QCOMPARE((ElementPlaces{place, std::nullopt}.toString()),
+                 std::string("rank 3's part, f, byte 8 in A"));
+        QVERIFY((!ElementPlaces{ElementPlace{{}, "f", 8}, std::nullopt}.owned()));
+    }
+
+    /// Over random grids: the counts are those of a look at every element.
+    void countsDifferencesByBox()
+    {
+        std::mt19937 random(3);
+        for (int round = 0; round < 60; ++round) {
+            const Index rows = 1 + random() % 9, columns = 1 + random() % 9;
+            const Index boxRows = 1 + random() % rows, boxColumns = 1 + random() % columns;
+            std::vector<float> left(std::size_t(rows * columns), 1), right = left;
+            const Index acrossA = (columns + boxColumns - 1) / boxColumns;
+            std::vector<Index> expected;
+            Index different = 0;
+            expected.assign(std::size_t(((rows + boxRows - 1) / boxRows) * acrossA), 0);
+            for (Index i = 0; i < rows * columns; ++i) {
+                if (random() % 3 != 0)
+                    continue;
+                right[std::size_t(i)] = 2;
+                ++different;
+                ++expected[std::size_t((i / columns / boxRows) * acrossA
+                                       + i % columns / boxColumns)];
+            }
+            const SourcePtr a = grid(left, rows, columns, boxRows, boxColumns);
+            const SourcePtr b = grid(right, rows, columns, rows, 1);
+            const auto counted = differencesByExtent({a, b, 0, 0}, {});
+            QVERIFY(counted.ok());
+            QCOMPARE(counted->different, different);
+            QVERIFY(counted->a == expected);
+            QCOMPARE(std::accumulate(counted->b.begin(), counted->b.end(), Index(0)), different);
+        }
+    }
+
+    void saysThatOneRankAloneDiffers()
+    {
+        std::vector<float> left(24, 1), right = left;
+        right[2] = right[14] = 5; // column 2 of six, in rows 0 and 2
+        const auto found = ownersOf(grid(left, 4, 6, 4, 3), grid(right, 4, 6, 1, 6));
+        QCOMPARE(found.size(), std::size_t(1)); // B's rows lie in two ranks' parts
+        QVERIFY(found[0].text.starts_with("only rank 0 differs: as A is cut"));
+        right[5] = 5;
+        QVERIFY(ownersOf(grid(left, 4, 6, 4, 3), grid(right, 4, 6, 1, 6)).empty());
+        // One rank that holds everything tells nothing.
+        QVERIFY(ownersOf(grid(left, 4, 6, 4, 6), grid(right, 4, 6, 4, 6)).empty());
     }
 };
 

@@ -125,6 +125,8 @@ private slots:
     void hole();
     void chosenStepsAreSaid();
     void unreadStepIsCounted();
+    void bisection();
+    void unfinishedSave();
     void randomSeries();
     void toleranceIsNoProof();
     void nothingOpens();
@@ -304,6 +306,53 @@ void TestRuns::unreadStepIsCounted()
     QCOMPARE(verdict.coverage.stepsUnread, std::uint64_t(1));
     QVERIFY(has(verdict.sentence, "1 step could not be opened"));
     QCOMPARE(compare(a, b, range(12, 12)).verdict.coverage.stepsUnread, std::uint64_t(0));
+}
+
+void TestRuns::bisection()
+{
+    StepSelection halves;
+    halves.bisect = true;
+    Steps steps(100);
+    for (std::size_t i = 0; i < steps.size(); ++i)
+        steps[i] = Step(i + 1);
+    for (const Step fork : {1, 2, 37, 64, 99, 100}) {
+        const auto a = series("a", steps), b = std::make_shared<MemoryRun>("b");
+        for (const Step step : steps)
+            b->addStep(step, checkpoint(float(step) + (step >= fork ? 0.5F : 0)));
+        const RunComparison whole = compare(a, b), found = compare(a, b, halves);
+        QCOMPARE(*found.firstDivergence->step, fork);
+        QVERIFY(found.firstDivergence->sentence == whole.firstDivergence->sentence);
+        QVERIFY(found.verdict.outcome == Outcome::Different);
+        std::size_t read = 0;
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            QVERIFY(found.steps[i].status == whole.steps[i].status);
+            read += found.steps[i].inferred ? 0u : 1u;
+        }
+        QVERIFY(read <= 10); // of a hundred
+        const QJsonArray marks = reportOf(found)["steps"].toArray();
+        const auto inferred = std::count_if(marks.begin(), marks.end(), [](const auto &mark) {
+            return mark.toObject()["proof"] == QStringLiteral("inferred");
+        });
+        QCOMPARE(std::size_t(inferred), steps.size() - read);
+    }
+    // Equal at both ends is no equality of what lies between.
+    const RunComparison same = compare(series("a", steps), series("b", steps), halves);
+    QVERIFY(same.verdict.outcome == Outcome::Undecided);
+    QVERIFY(!same.firstDivergence);
+    QVERIFY(same.steps[50].inferred && same.steps[50].status == StepStatus::Identical);
+}
+
+void TestRuns::unfinishedSave()
+{
+    const auto a = series("a", {4, 8}), b = series("b", {4, 8});
+    a->addStep(12, checkpoint(12), false);
+    b->addStep(12, checkpoint(13));
+    const RunComparison comparison = compare(a, b);
+    QVERIFY(comparison.verdict.outcome == Outcome::Undecided);
+    QVERIFY(comparison.steps[2].status == StepStatus::Undecided);
+    QVERIFY(has(comparison.steps[2].reason, "A's save is not finished"));
+    QVERIFY(compare(a, b, range(4, 8)).verdict.outcome == Outcome::Identical);
+    QVERIFY(compare(a, b, only(12, 12)).verdict.outcome == Outcome::Different); // asked for
 }
 
 void TestRuns::randomSeries()

@@ -237,7 +237,10 @@ void fillLikeSamples(FakeViewContext &context)
     runs->seriesA = runs->seriesB = true;
     for (Step at : {4, 8, 12})
         runs->steps.push_back({at, StepStatus::Different, step->counts.different, {}});
-    runs->metrics.push_back({"loss", true, 12, 0, {}, std::nullopt, {}});
+    MetricComparison loss;
+    loss.name = "loss";
+    loss.commonSteps = 12;
+    runs->metrics.push_back(std::move(loss));
     runs->verdict = {
         Outcome::Different,
         Strength::Bytes,

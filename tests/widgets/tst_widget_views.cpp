@@ -530,8 +530,11 @@ void TestWidgetViews::docksListAndLead()
     SideState state = context.sides[0];
     state.diagnostics = {{Severity::Error, "truncated", "a.pt", "byte 80", "ends at byte 90"}};
     context.setSide(Side::A, state);
-    context.setSide(Side::B, state); // the same line once
-    QCOMPARE(problems->findChild<QTreeView *>()->model()->rowCount(), 1);
+    context.setSide(Side::B, state);
+    const auto *rows = problems->findChild<QTreeView *>()->model();
+    QCOMPARE(rows->rowCount(), 2); // one of each side, told apart
+    QVERIFY(rows->index(0, 2).data().toString().startsWith(u"A, "));
+    QVERIFY(rows->index(1, 2).data().toString().startsWith(u"B, "));
 }
 
 void TestWidgetViews::welcomeOpensSamplesAndRecent()

@@ -36,6 +36,7 @@ public:
     std::uint64_t rowCount() const { return m_rows->count(); }
     std::uint64_t firstVisibleRow() const { return m_top; }
     std::uint64_t currentRow() const { return m_current; }
+    const ElementRow *currentElement() const { return m_rows->at(m_current); } ///< null: not known
     std::optional<Index> currentIndex() const;       ///< element of the current row, once known
     std::optional<double> currentDifference() const; ///< B-A of it, where it is a finite number
     void setCurrentRow(std::uint64_t row, bool extend = false);

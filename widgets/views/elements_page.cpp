@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/elements_page.h"
 
+#include "model/layout.h"
 #include "model/row_stats.h"
 #include "widgets/display_text.h"
 #include "widgets/plot/histogram_plot.h"
@@ -14,6 +15,7 @@
 #include <QAction>
 #include <QComboBox>
 #include <QHBoxLayout>
+#include <QLabel>
 #include <QLineEdit>
 #include <QSplitter>
 #include <QToolButton>
@@ -98,6 +100,12 @@ ElementsPage::ElementsPage(ViewContext *context, QWidget *parent)
     auto *lower = new QWidget(splitter);
     m_elements = new ElementView(context, lower);
     m_filterText = new StyledText(lower);
+    m_place = new QLabel(lower);
+    m_place->setTextFormat(Qt::PlainText);
+    m_place->setForegroundRole(QPalette::PlaceholderText);
+    m_place->setIndent(10);
+    m_place->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_place->hide();
     auto *filterBox = new QHBoxLayout;
     filterBox->setContentsMargins(10, 0, 10, 2);
     filterBox->addWidget(m_filterText);
@@ -107,6 +115,7 @@ ElementsPage::ElementsPage(ViewContext *context, QWidget *parent)
     lowerLayout->addWidget(buildBar());
     lowerLayout->addLayout(filterBox);
     lowerLayout->addWidget(m_elements, 1);
+    lowerLayout->addWidget(m_place);
     m_upper->addWidget(m_plot);
     splitter->addWidget(m_upper);
     splitter->addWidget(lower);
@@ -295,8 +304,21 @@ void ElementsPage::clearFilter()
     Q_EMIT partCleared();
 }
 
+/// In whose part the current element lies, where ranks are known.
+void ElementsPage::showPlace()
+{
+    const ElementRow *row = m_elements->currentElement();
+    m_place->setVisible(row && row->places);
+    if (!row || !row->places)
+        return;
+    const QString index = qs(forkpoint::Shape{coordinatesOf(row->index, m_shape)}.toString());
+    m_place->setText(tr("%1 lies in %2").arg(index, displayText(row->places->toString())));
+    m_place->setToolTip(plainToolTip(m_place->text()));
+}
+
 void ElementsPage::markCurrent()
 {
+    showPlace();
     std::optional<double> magnitude;
     if (const auto difference = m_elements->currentDifference())
         magnitude = std::fabs(*difference);

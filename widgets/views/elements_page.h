@@ -6,6 +6,7 @@
 #include <QWidget>
 
 class QComboBox;
+class QLabel;
 class QLineEdit;
 class QSplitter;
 
@@ -48,6 +49,7 @@ private:
     void describeFilter();
     void clearFilter();
     void markCurrent();
+    void showPlace();
 
     ViewContext *m_context;
     QSplitter *m_upper;
@@ -56,6 +58,7 @@ private:
     QComboBox *m_plotKind, *m_order, *m_format, *m_bits;
     QLineEdit *m_goTo;
     StyledText *m_filterText;
+    QLabel *m_place;
     ElementView *m_elements;
     QString m_shownName;
     Index m_elementCount = 0;

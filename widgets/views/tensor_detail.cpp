@@ -9,6 +9,7 @@
 #include "widgets/views/elements_page.h"
 #include "widgets/views/facts_view.h"
 #include "widgets/views/heat_map_view.h"
+#include "widgets/views/layout_page.h"
 #include "widgets/views/steps_page.h"
 #include "widgets/views/styled_text.h"
 #include "widgets/views/where_page.h"
@@ -110,6 +111,7 @@ TensorDetail::TensorDetail(ViewContext *context, QWidget *parent)
     m_tabs->addTab(m_where, tr("Where"));
     m_tabs->addTab(m_steps, tr("Over steps"));
     m_tabs->addTab(m_facts, tr("Facts"));
+    m_tabs->addTab(new LayoutPage(context, m_tabs), tr("Layout"));
     linkPages();
 
     connect(context, &ViewContext::selectedTensorChanged, this, [this] { refreshTensor(); });

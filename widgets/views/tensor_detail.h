@@ -19,13 +19,13 @@ class StyledText;
 class WherePage;
 
 /// The one tensor that is selected, on linked pages: its elements, where they differ, how the pair
-/// fares over the steps, and all facts.
+/// fares over the steps, all facts, and which rank holds which part.
 class TensorDetail : public QWidget
 {
     Q_OBJECT
 
 public:
-    enum class Page { Elements, Where, Steps, Facts };
+    enum class Page { Elements, Where, Steps, Facts, Layout };
 
     explicit TensorDetail(ViewContext *context, QWidget *parent = nullptr);
 

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/pair_layout.h"
+
+#include "model/owner_differences.h"
+
+#include <algorithm>
+
+namespace forkpoint {
+
+namespace {
+
+constexpr std::size_t MostParts = 4096;
+
+Index volumeOf(const Extent &extent)
+{
+    if (extent.fills == Extent::Fills::FlatRange)
+        return extent.flatCount;
+    Index volume = 1;
+    for (const Index size : extent.box.size)
+        volume *= size; // validated: it fits
+    return volume;
+}
+
+SideLayout sideLayout(const Catalog &catalog, const TensorRef &tensor,
+                      const std::vector<Index> *counts)
+{
+    SideLayout side;
+    const bool flat =
+        std::any_of(tensor.extents.begin(), tensor.extents.end(),
+                    [](const Extent &extent) { return extent.fills == Extent::Fills::FlatRange; });
+    side.shape = flat ? Shape{{tensor.shape.count().value_or(0)}} : tensor.shape;
+    for (std::size_t i = 0; i < tensor.extents.size(); ++i) {
+        const Extent &extent = tensor.extents[i];
+        if (flat && extent.fills != Extent::Fills::FlatRange)
+            continue; // boxes among flat ranges have no place in a flat picture
+        if (side.parts.size() == MostParts) {
+            side.cut = true;
+            break;
+        }
+        LayoutPart part;
+        part.box = flat ? Box{{extent.flatBegin}, {extent.flatCount}} : extent.box;
+        part.elements = volumeOf(extent);
+        const OwnerIndex owner = extent.owner != NoOwner ? extent.owner : tensor.owner;
+        if (owner < catalog.owners.size())
+            part.owner = catalog.owners[owner].toString();
+        if (extent.file < catalog.files.size())
+            part.file = catalog.files[extent.file];
+        if (counts)
+            part.different = (*counts)[i];
+        side.parts.push_back(std::move(part));
+    }
+    return side;
+}
+
+} // namespace
+
+PairLayout pairLayout(const TensorPairRef &pair, std::stop_token stop)
+{
+    PairLayout layout;
+    const auto counted = differencesByExtent(pair, std::move(stop));
+    if (!counted)
+        layout.notCounted = counted.error().message();
+    layout.a = sideLayout(pair.sourceA->catalog(), pair.tensorA(), counted ? &counted->a : nullptr);
+    layout.b = sideLayout(pair.sourceB->catalog(), pair.tensorB(), counted ? &counted->b : nullptr);
+    return layout;
+}
+
+} // namespace forkpoint

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace forkpoint {
+
+/// Finds the first differing one of `count` steps in few looks, from both ends, taking it that what
+/// has parted stays apart. Steps that could not be decided are passed over.
+class StepBisection
+{
+public:
+    enum class Answer { Unasked, Equal, Different, Unknown };
+
+    explicit StepBisection(std::size_t count) : m_answers(count, Answer::Unasked) {}
+
+    /// The step to look at; nothing when the first difference is found, or there is none.
+    std::optional<std::size_t> next() const;
+    void tell(std::size_t step, Answer answer) { m_answers[step] = answer; }
+
+    /// Of a step that was not looked at: what its neighbours on both sides say, or Unknown.
+    Answer inferred(std::size_t step) const;
+
+private:
+    std::vector<Answer> m_answers;
+};
+
+} // namespace forkpoint

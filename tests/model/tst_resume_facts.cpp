@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a resume needs, of checkpoints whose contents are known.
+#include "model/resume_facts.h"
+
+#include "gpu/cpu_backend.h"
+#include "model/checkpoint_comparer.h"
+#include "model/resume_rules.h"
+#include "tests/support/memory_source.h"
+
+#include <QTest>
+
+#include <algorithm>
+#include <bit>
+#include <random>
+
+using namespace forkpoint;
+using namespace forkpoint::test;
+
+namespace {
+
+constexpr std::uint64_t Plenty = 1u << 20;
+
+struct Counts
+{
+    double step = 100, iteration = 100, lastEpoch = 100, samples = 800, rate = 0.5, lastRate = 0.5;
+};
+
+SourcePtr checkpoint(const Counts &counts)
+{
+    auto source = std::make_shared<MemorySource>();
+    source->addFloats("model.w.weight", {1, 2});
+    source->addFloats("model.b.bias", {3});
+    for (const char *name : {"optimizer.state.0", "optimizer.state.1"}) {
+        source->addFloats(std::string(name) + ".exp_avg", {1});
+        source->addFloats(std::string(name) + ".step", {float(counts.step)});
+    }
+    source->addValue("iteration", Value::integer(std::int64_t(counts.iteration)));
+    source->addValue("scheduler.last_epoch", Value::integer(std::int64_t(counts.lastEpoch)));
+    source->addValue("scheduler._last_lr.0", Value::real(counts.lastRate));
+    source->addValue("optimizer.param_groups.0.lr", Value::real(counts.rate));
+    source->addValue("consumed_samples", Value::integer(std::int64_t(counts.samples)));
+    source->addValue("args.global_batch_size", Value::integer(8));
+    source->finish();
+    return source;
+}
+
+CheckpointComparison compare(const SourcePtr &a, const SourcePtr &b)
+{
+    const CpuBackend backend;
+    SerialExecutor serial;
+    CheckpointComparer comparer(a, b, {}, backend, serial);
+    while (comparer.advance({})) {}
+    return comparer.snapshot();
+}
+
+const ResumeFact *find(const std::vector<ResumeFact> &facts, std::string_view state,
+                       std::string_view name = {})
+{
+    const auto found = std::find_if(facts.begin(), facts.end(), [&](const ResumeFact &fact) {
+        return fact.state == state && fact.name == name;
+    });
+    return found == facts.end() ? nullptr : &*found;
+}
+
+std::optional<bool> holds(const SourcePtr &source, std::string_view state,
+                          std::string_view name = {})
+{
+    const auto facts = resumeFacts(*source, Plenty, {});
+    const ResumeFact *fact = find(facts, state, name);
+    return fact ? fact->checkA.holds : std::nullopt;
+}
+
+/// To bfloat16, to nearest, ties to even, by the integer of the bits.
+std::uint16_t rounded(float value)
+{
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    return std::uint16_t((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
+SourcePtr withMasters(bool truncated)
+{
+    std::mt19937 random(7);
+    std::vector<float> masters;
+    std::vector<std::uint16_t> weights;
+    for (int i = 0; i < 1000; ++i) {
+        // Any finite float: exponents below 255.
+        const std::uint32_t bits = std::uint32_t(random()) & 0xbfffffffu;
+        masters.push_back(std::bit_cast<float>(bits));
+        weights.push_back(truncated ? std::uint16_t(bits >> 16) : rounded(masters.back()));
+    }
+    auto source = std::make_shared<MemorySource>();
+    source->add(MemorySource::pathOf("module.w.weight"), "bfloat16", {1000}, weights);
+    source->addFloats("fp32.w.weight", masters);
+    source->finish();
+    return source;
+}
+
+} // namespace
+
+class ResumeFactsTest : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void theTableIsWellFormed()
+    {
+        QVERIFY(!ResumeRules::builtin().matches(ResumeRole::Iteration, "iteration").empty());
+        QVERIFY(!ResumeRules::parse("iteration only-a-pattern").ok());
+        QVERIFY(!ResumeRules::parse("no-such-role a b").ok());
+        QVERIFY(ResumeRules::parse("# only a comment\n\n").ok());
+    }
+
+    void patternsKeepTheirParts()
+    {
+        const auto parts = matchParts("rng_state/shard_{pp}.{tp}_*", "rng_state/shard_1.12_2.2.x");
+        QVERIFY(parts);
+        QCOMPARE(fillParts("{tp} of {pp}, {x}", *parts), std::string("12 of 1, {x}"));
+        QVERIFY(!matchParts("shard_{pp}.x", "shard_a.x"));
+        const auto master = matchParts("optimizer.state.{x}.master_param",
+                                       "optimizer.state.a.b.weight.master_param");
+        QVERIFY(master);
+        QCOMPARE(fillParts("model.{x}", *master), std::string("model.a.b.weight"));
+        QCOMPARE(ResumeRules::builtin().ranksOf("mp_rank_01_003.rng_state.0.x").toString(),
+                 std::string("tp 1, pp 3"));
+        QCOMPARE(ResumeRules::builtin().withoutRanks("mp_rank_01_003.rng_state.0.x"),
+                 ResumeRules::builtin().withoutRanks("mp_rank_00_000.rng_state.0.x"));
+    }
+
+    void whatAgreesIsConsistent()
+    {
+        const SourcePtr source = checkpoint({});
+        QCOMPARE(holds(source, "optimizer step"), std::optional(true));
+        QCOMPARE(holds(source, "schedule", "scheduler.last_epoch"), std::optional(true));
+        QCOMPARE(holds(source, "data position", "consumed_samples"), std::optional(true));
+        QCOMPARE(holds(source, "learning rate", "optimizer.param_groups.0.lr"),
+                 std::optional(true));
+        QVERIFY(resumeFindings(resumeFacts(*source, Plenty, {}), false).empty());
+    }
+
+    void eachCounterIsHeldAgainstTheIteration()
+    {
+        Counts counts;
+        counts.lastEpoch = 101;
+        QCOMPARE(holds(checkpoint(counts), "schedule", "scheduler.last_epoch"),
+                 std::optional(false));
+        counts = {};
+        counts.step = 99;
+        QCOMPARE(holds(checkpoint(counts), "optimizer step"), std::optional(false));
+        counts = {};
+        counts.samples = 792;
+        QCOMPARE(holds(checkpoint(counts), "data position", "consumed_samples"),
+                 std::optional(false));
+        counts = {};
+        counts.rate = 0.25;
+        QCOMPARE(holds(checkpoint(counts), "learning rate", "optimizer.param_groups.0.lr"),
+                 std::optional(false));
+    }
+
+    void aPairTellsWhatIsAheadAndWhoContradictsItself()
+    {
+        Counts counts;
+        counts.lastEpoch = 101;
+        const CheckpointComparison comparison = compare(checkpoint({}), checkpoint(counts));
+        const ResumeFact *schedule = find(comparison.resume, "schedule", "scheduler.last_epoch");
+        QVERIFY(schedule);
+        QCOMPARE(schedule->a, std::string("100"));
+        QCOMPARE(schedule->b, std::string("101"));
+        QCOMPARE(schedule->equal, std::optional(false));
+        QCOMPARE(schedule->relation, std::string("B is 1 ahead"));
+        QCOMPARE(schedule->checkA.holds, std::optional(true));
+        QCOMPARE(schedule->checkB.holds, std::optional(false));
+        QCOMPARE(find(comparison.resume, "weights")->equal, std::optional(true));
+        QCOMPARE(find(comparison.resume, "moments")->equal, std::optional(true));
+        const auto findings = std::count_if(
+            comparison.findings.begin(), comparison.findings.end(),
+            [](const Finding &finding) { return finding.id == "checkpoint-contradicts-itself"; });
+        QCOMPARE(findings, 1);
+    }
+
+    void mastersAreHeldAgainstTheirWeights()
+    {
+        QCOMPARE(holds(withMasters(false), "masters"), std::optional(true));
+        QCOMPARE(holds(withMasters(true), "masters"), std::optional(false));
+        const auto unread = resumeFacts(*withMasters(true), 100, {});
+        QCOMPARE(find(unread, "masters")->checkA.holds, std::optional<bool>());
+        QVERIFY(find(unread, "masters")->checkA.reason.starts_with("1 master was not read"));
+    }
+
+    void theDataPositionMayBeCountedByReplicas()
+    {
+        auto source = std::make_shared<MemorySource>();
+        source->addValue("iteration", Value::integer(10));
+        source->addValue("recipe.micro_batch_size", Value::integer(2));
+        source->addValue("recipe.micro_batches", Value::integer(3));
+        source->addValue("consumed_samples", Value::integer(240)); // of four replicas
+        source->finish();
+        const auto facts = resumeFacts(*source, Plenty, {});
+        const ResumeFact *position = find(facts, "data position", "consumed_samples");
+        QVERIFY(position && !position->checkA.holds);
+        QCOMPARE(position->checkA.reason, std::string("4 x (iteration 10 x 6 samples)"));
+    }
+};
+
+QTEST_APPLESS_MAIN(ResumeFactsTest)
+#include "tst_resume_facts.moc"

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "support/fake_view_context.h"
+#include "widgets/views/layout_page.h"
+#include "widgets/views/layout_view.h"
+#include "widgets/views/resume_dock.h"
+#include "widgets/widget_test_main.h"
+
+#include <QTest>
+#include <QTreeView>
+#include <QTreeWidget>
+
+using namespace forkpoint;
+
+namespace {
+
+class LayoutContext final : public FakeViewContext
+{
+public:
+    std::vector<std::uint64_t> asked;
+    void requestLayout(std::uint64_t id) override { asked.push_back(id); }
+};
+
+LayoutPart part(Index row, Index rows, const std::string &owner, std::optional<Index> different)
+{
+    return {{{row, 0}, {rows, 8}}, owner, "__" + owner + ".distcp", rows * 8, different};
+}
+
+std::shared_ptr<const PairLayout> someLayout()
+{
+    auto layout = std::make_shared<PairLayout>();
+    layout->a = {Shape{{8, 8}}, {part(0, 4, "rank 0", 0), part(4, 4, "rank 1", 3)}, false};
+    layout->b = {Shape{{8, 8}}, {part(0, 8, "rank 0", 3)}, false};
+    return layout;
+}
+
+} // namespace
+
+class LayoutPageTest : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void asksWhileItIsSeenAndSaysWhoDiffers()
+    {
+        LayoutContext context;
+        fillLikeSamples(context);
+        context.tensor = 0;
+        LayoutPage page(&context);
+        QVERIFY(context.asked.empty());
+        page.resize(600, 500);
+        page.show();
+        QCOMPARE(context.asked.size(), std::size_t(1));
+        Q_EMIT context.layoutReady(context.asked[0] + 1, someLayout()); // another's answer
+        QVERIFY(!page.description().contains(u"rank 1"));
+        Q_EMIT context.layoutReady(context.asked[0], someLayout());
+        QVERIFY2(page.description().contains(u"A: only rank 1 differs, of 2 parts."),
+                 qPrintable(page.description()));
+        const auto *table = page.findChild<QTreeWidget *>();
+        QCOMPARE(table->topLevelItemCount(), 3);
+        QCOMPARE(table->topLevelItem(1)->text(3), QStringLiteral("≠ 3 of 32 differ"));
+        QCOMPARE(table->topLevelItem(0)->text(3), QStringLiteral("equal"));
+        QVERIFY(!page.grab().isNull());
+    }
+
+    void aClickChoosesItsRank()
+    {
+        LayoutContext context;
+        fillLikeSamples(context);
+        context.tensor = 0;
+        LayoutPage page(&context);
+        page.resize(600, 500);
+        page.show();
+        Q_EMIT context.layoutReady(context.asked[0], someLayout());
+        auto *view = page.findChild<LayoutView *>(QStringLiteral("layoutA"));
+        QTest::mouseClick(view, Qt::LeftButton, {}, {view->width() / 2, view->height() * 3 / 4});
+        const auto selected = page.findChild<QTreeWidget *>()->selectedItems();
+        QCOMPARE(selected.size(), 1);
+        QCOMPARE(selected[0]->text(1), QStringLiteral("rank 1"));
+    }
+
+    void saysWhyNothingIsDrawn()
+    {
+        LayoutContext context;
+        fillLikeSamples(context);
+        context.tensor = 0;
+        LayoutPage page(&context);
+        page.show();
+        Q_EMIT context.requestFailed(context.asked[0], QStringLiteral("a file is gone"));
+        QCOMPARE(page.description(), QStringLiteral("Not drawn: a file is gone"));
+    }
+
+    void whatContradictsStandsFirst()
+    {
+        FakeViewContext context;
+        auto comparison = makeComparison({}, {});
+        ResumeFact equal{"weights", {}, "3 tensors", "3 tensors", true, {}, {}, {}};
+        ResumeFact ahead{"schedule",
+                         "scheduler.last_epoch",
+                         "100",
+                         "101",
+                         false,
+                         "B is 1 ahead",
+                         {true, "is iteration"},
+                         {false, "101 against iteration 100"}};
+        comparison->resume = {equal, ahead};
+        ResumeDock dock(&context);
+        context.setStep(comparison, 4);
+        const auto *view = dock.findChild<QTreeView *>();
+        QCOMPARE(view->model()->rowCount(), 2);
+        QCOMPARE(view->model()->index(0, 2).data().toString(),
+                 QStringLiteral("scheduler.last_epoch"));
+        QVERIFY(view->model()->index(0, 6).data().toString().contains(
+            QStringLiteral("no: 101 against iteration 100")));
+    }
+};
+
+FP_WIDGET_TEST_MAIN(LayoutPageTest)
+#include "tst_layout_page.moc"
