@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/hash_leaves.h"
 
+#include "loaders/ascii.h"
 #include "loaders/limits.h"
 #include "model/printed_decimal.h"
 
@@ -12,11 +13,6 @@
 namespace forkpoint {
 
 namespace {
-
-bool isDigit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 bool isWordChar(char c)
 {

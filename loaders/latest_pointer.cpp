@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/latest_pointer.h"
 
+#include "loaders/ascii.h"
 #include "loaders/step_name.h"
 
 #include <algorithm>
@@ -14,15 +15,6 @@ namespace {
 constexpr std::string_view DeepspeedPointer = "latest";
 constexpr std::string_view MegatronPointer = "latest_checkpointed_iteration.txt";
 constexpr std::uint64_t PointerBytes = 4096;
-
-std::string_view trimmed(std::string_view text)
-{
-    constexpr std::string_view Blank = " \t\r\n";
-    const std::size_t begin = text.find_first_not_of(Blank);
-    if (begin == std::string_view::npos)
-        return {};
-    return text.substr(begin, text.find_last_not_of(Blank) - begin + 1);
-}
 
 std::optional<Step> wholeNumber(std::string_view text)
 {
@@ -51,7 +43,7 @@ public:
                                      : Result<std::vector<std::byte>>(file.error());
         if (!bytes.ok())
             return tell(Severity::Warning, toString(bytes.error().code), bytes.error().text);
-        const std::string_view target = trimmed(asText(*bytes));
+        const std::string_view target = trimmed(asText(*bytes), " \t\r\n");
         if (m_pointer == MegatronPointer)
             checkIteration(target);
         else

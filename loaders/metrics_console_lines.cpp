@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "loaders/ascii.h"
 #include "loaders/metrics_console.h"
 
 #include <algorithm>
@@ -7,20 +8,6 @@
 namespace forkpoint {
 
 namespace {
-
-bool isDigit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-std::string_view trimmed(std::string_view text)
-{
-    constexpr std::string_view Blank = " \t\r";
-    const std::size_t first = text.find_first_not_of(Blank);
-    if (first == std::string_view::npos)
-        return {};
-    return text.substr(first, text.find_last_not_of(Blank) - first + 1);
-}
 
 /// Without the escape sequences that colour a terminal: ESC [ ... letter.
 std::string withoutColours(std::string_view line)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/metrics_csv.h"
 
+#include "loaders/ascii.h"
 #include "loaders/line_reader.h"
 #include "loaders/metrics_step.h"
 
@@ -13,21 +14,13 @@ namespace forkpoint {
 
 namespace {
 
-std::string_view trimmed(std::string_view text)
-{
-    const std::size_t first = text.find_first_not_of(" \t");
-    if (first == std::string_view::npos)
-        return {};
-    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 /// The field that begins at `at`, which moves behind its comma; a quote that never closes takes
 /// the rest of the line.
 std::string takeField(std::string_view line, std::size_t &at)
 {
     if (at >= line.size() || line[at] != '"') {
         const std::size_t end = std::min(line.find(',', at), line.size());
-        std::string field(trimmed(line.substr(at, end - at)));
+        std::string field(trimmed(line.substr(at, end - at), " \t"));
         at = end + 1;
         return field;
     }
@@ -158,7 +151,7 @@ Status readCsvMetrics(const ByteSource &source, MetricsTable &table, std::stop_t
         FP_TRY(const auto line, lines.next());
         if (!line)
             return {};
-        if (!line->tooLong && trimmed(line->text).empty())
+        if (!line->tooLong && trimmed(line->text, " \t").empty())
             continue;
         if (!rows.add(*line))
             return {};

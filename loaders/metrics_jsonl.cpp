@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/metrics_jsonl.h"
 
+#include "loaders/ascii.h"
 #include "loaders/line_reader.h"
 #include "loaders/metrics_step.h"
 
@@ -110,11 +111,6 @@ std::optional<std::size_t> findStep(const std::vector<Member> &members)
         }
     }
     return std::nullopt;
-}
-
-bool isBlank(std::string_view line)
-{
-    return line.find_first_not_of(" \t\r") == std::string_view::npos;
 }
 
 /// False once the table is full.

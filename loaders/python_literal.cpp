@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/python_literal.h"
 
+#include "loaders/ascii.h"
+
 #include <charconv>
 
 namespace forkpoint {
@@ -8,11 +10,6 @@ namespace forkpoint {
 namespace {
 
 using Kind = PythonLiteral::Kind;
-
-bool isDigit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 bool isWordCharacter(char c)
 {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/step_name.h"
 
+#include "loaders/ascii.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -11,10 +13,6 @@ namespace forkpoint {
 namespace {
 
 // Locale-free: names are bytes, and only ASCII letters and digits mean anything here.
-bool isDigit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 bool isLetter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/trace_lines.h"
 
+#include "loaders/ascii.h"
 #include "loaders/limits.h"
 #include "model/json_writer.h"
 
@@ -10,11 +11,6 @@
 namespace forkpoint {
 
 namespace {
-
-bool isBlank(std::string_view line)
-{
-    return line.find_first_not_of(" \t\r") == std::string_view::npos;
-}
 
 void writeCanonical(JsonWriter &json, const JsonValue &value)
 {

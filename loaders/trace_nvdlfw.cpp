@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/trace_nvdlfw.h"
 
+#include "loaders/ascii.h"
 #include "loaders/trace_lines.h"
 #include "loaders/trace_path.h"
 #include "model/printed_decimal.h"
@@ -21,15 +22,6 @@ struct Statistic
     std::string_view name, value;
     std::int64_t iteration = 0;
 };
-
-std::string_view trimmed(std::string_view text)
-{
-    constexpr std::string_view Blank = " \t\r";
-    const std::size_t first = text.find_first_not_of(Blank);
-    if (first == std::string_view::npos)
-        return {};
-    return text.substr(first, text.find_last_not_of(Blank) - first + 1);
-}
 
 /// "DATE - INFO - layers.0.qkv_activation_min   iteration=000001   value=-1.6860".
 std::optional<Statistic> statisticOf(std::string_view line)
