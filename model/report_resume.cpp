@@ -43,11 +43,6 @@ ReportCell checkCell(const ResumeFact &fact)
             {}};
 }
 
-bool isTelling(const ResumeFact &fact)
-{
-    return fact.equal == false || fact.checkA.holds == false || fact.checkB.holds == false;
-}
-
 } // namespace
 
 ReportSection resumeSection(const RunComparison &comparison)
@@ -62,7 +57,7 @@ ReportSection resumeSection(const RunComparison &comparison)
     table.total = facts.size();
     if (facts.size() > ReportRows)
         std::stable_partition(facts.begin(), facts.end(),
-                              [](const ResumeFact *fact) { return isTelling(*fact); });
+                              [](const ResumeFact *fact) { return fact->isTelling(); });
     facts.resize(std::min(facts.size(), ReportRows));
     for (const ResumeFact *fact : facts)
         table.rows.push_back({{fact->state, {}, false, {}},

@@ -23,6 +23,11 @@ struct ResumeFact
     std::optional<bool> equal; ///< bit for bit; nothing where it was not compared
     std::string relation;      ///< how unlike ones are related: "B is 2 draws ahead"
     SelfCheck checkA, checkB;
+
+    /// A checkpoint does not agree with itself.
+    bool contradicts() const { return checkA.holds == false || checkB.holds == false; }
+    /// What people look at first: the sides differ, or one contradicts itself.
+    bool isTelling() const { return equal == false || contradicts(); }
 };
 
 } // namespace forkpoint

@@ -52,11 +52,6 @@ std::vector<std::string> cellsOf(const ResumeFact &fact, bool pair)
     return cells;
 }
 
-bool isTelling(const ResumeFact &fact)
-{
-    return fact.equal == false || fact.checkA.holds == false || fact.checkB.holds == false;
-}
-
 std::string lineOf(const std::vector<std::string> &cells, const std::vector<std::size_t> &widths)
 {
     std::string line = " ";
@@ -82,7 +77,7 @@ std::string resumeText(const std::vector<ResumeFact> &facts, bool pair, std::siz
         shown.push_back(&fact);
     if (shown.size() > most) {
         std::stable_partition(shown.begin(), shown.end(),
-                              [](const ResumeFact *fact) { return isTelling(*fact); });
+                              [](const ResumeFact *fact) { return fact->isTelling(); });
         shown.resize(most);
     }
     std::vector<std::vector<std::string>> lines;

@@ -42,14 +42,9 @@ QString checkText(const ResumeFact &fact)
     return sides.join(QStringLiteral("; "));
 }
 
-bool contradicts(const ResumeFact &fact)
-{
-    return fact.checkA.holds == false || fact.checkB.holds == false;
-}
-
 Severity severityOf(const ResumeFact &fact)
 {
-    return contradicts(fact) || fact.equal == false ? Severity::Warning : Severity::Note;
+    return fact.isTelling() ? Severity::Warning : Severity::Note;
 }
 
 } // namespace
@@ -89,7 +84,7 @@ void ResumeDock::refresh()
     if (comparison) {
         for (const ResumeFact &fact : comparison->resume) {
             differing += fact.equal == false ? 1u : 0u;
-            contradicting += contradicts(fact) ? 1u : 0u;
+            contradicting += fact.contradicts() ? 1u : 0u;
             const QString name = displayText(fact.name);
             rows.push_back({severityOf(fact),
                             {displayText(fact.state), name, displayText(fact.a),
