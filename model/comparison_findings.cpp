@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/comparison_findings.h"
 
-#include "model/element.h"
 #include "model/format.h"
 #include "model/layout_findings.h"
 #include "model/owner_differences.h"
 #include "model/rank_assembly.h"
+#include "model/rounded_copy.h"
 
 #include <algorithm>
 #include <map>
@@ -173,24 +173,9 @@ void addStoredTwice(const CheckpointComparison &comparison, std::vector<Finding>
 bool isRounded(const TensorRow &row, const TensorSource &a, const TensorSource &b)
 {
     const bool wideIsA = row.comparedAs == row.dtypeA.name;
-    const TensorSource &wide = wideIsA ? a : b, &narrow = wideIsA ? b : a;
-    const TensorIndex wideIndex = wideIsA ? *row.a : *row.b;
-    const TensorIndex narrowIndex = wideIsA ? *row.b : *row.a;
-    const DType &wideType = wideIsA ? row.dtypeA : row.dtypeB;
-    const DType &narrowType = wideIsA ? row.dtypeB : row.dtypeA;
-    constexpr Index Piece = 1u << 18;
-    std::vector<std::byte> wideData, narrowData;
-    for (Index first = 0; first < row.elements; first += Piece) {
-        const Index count = std::min(Piece, row.elements - first);
-        wideData.resize(std::size_t(count * wideType.bits / 8));
-        narrowData.resize(std::size_t(count * narrowType.bits / 8));
-        if (!wide.read(wideIndex, first * wideType.bits / 8, wideData)
-            || !narrow.read(narrowIndex, first * narrowType.bits / 8, narrowData))
-            return false;
-        if (!roundsTo(wideType, narrowType, wideData, narrowData))
-            return false;
-    }
-    return row.elements > 0;
+    const SourcedTensor ofA{&a, *row.a}, ofB{&b, *row.b};
+    return row.elements > 0
+        && isRoundedCopy(wideIsA ? ofA : ofB, wideIsA ? ofB : ofA).value_or(false);
 }
 
 void addRounded(const CheckpointComparison &comparison, const TensorSource &a,

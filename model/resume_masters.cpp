@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/resume_masters.h"
 
-#include "model/element.h"
 #include "model/format.h"
+#include "model/rounded_copy.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace forkpoint {
 
 namespace {
-
-constexpr Index Piece = 1u << 18;
 
 struct MasterAndWeight
 {
@@ -38,28 +35,6 @@ std::optional<MasterAndWeight> weightOf(const ResumeSide &side, TensorIndex inde
     return std::nullopt;
 }
 
-/// Nothing where a side could not be read.
-std::optional<bool> isRounded(const TensorSource &source, const MasterAndWeight &pair)
-{
-    const TensorRef &master = source.catalog().tensors[pair.master];
-    const TensorRef &weight = source.catalog().tensors[pair.weight];
-    std::vector<std::byte> wide, narrow;
-    for (Index first = 0; first < master.elements; first += Piece) {
-        const Index count = std::min(Piece, master.elements - first);
-        wide.resize(std::size_t(count * master.dtype.bits / 8));
-        narrow.resize(std::size_t(count * weight.dtype.bits / 8));
-        if (!source.read(pair.master, first * master.dtype.bits / 8, wide)
-            || !source.read(pair.weight, first * weight.dtype.bits / 8, narrow))
-            return std::nullopt;
-        const bool same = master.dtype == weight.dtype
-            ? wide == narrow
-            : roundsTo(master.dtype, weight.dtype, wide, narrow);
-        if (!same)
-            return false;
-    }
-    return true;
-}
-
 } // namespace
 
 SelfCheck checkMasters(const std::vector<const ResumeItem *> &masters, const ResumeSide &side,
@@ -84,7 +59,8 @@ SelfCheck checkMasters(const std::vector<const ResumeItem *> &masters, const Res
             continue;
         }
         budget -= bytes;
-        const auto rounded = isRounded(*side.source, *pair);
+        const auto rounded =
+            isRoundedCopy({side.source, pair->master}, {side.source, pair->weight});
         if (!rounded)
             ++unread;
         else if (*rounded)
