@@ -124,6 +124,12 @@ QString elidedMiddle(const QString &text, int maximum)
     return text.left(keep / 2) + mark + text.right(keep - keep / 2);
 }
 
+QString cellText(const QString &text)
+{
+    constexpr int widestCell = 600; // characters, more than a screen of 2560 pixels has room for
+    return elidedMiddle(text, widestCell);
+}
+
 QString plainToolTip(const QString &text)
 {
     if (text.isEmpty())

@@ -23,6 +23,10 @@ QString displayText(const QString &text);
 /// At most `maximum` characters, the middle replaced by an ellipsis that counts what is missing.
 QString elidedMiddle(const QString &text, int maximum);
 
+/// What a cell can show of a name of up to 100,000 characters: Qt lays out all of a text before it
+/// elides it, which would take seconds.
+QString cellText(const QString &text);
+
 /// A tooltip of plain text: never interpreted as markup, wrapped, at most 4,000 characters.
 QString plainToolTip(const QString &text);
 

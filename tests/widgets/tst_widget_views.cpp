@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "support/fake_view_context.h"
+#include "widgets/display_text.h"
 #include "widgets/plot/histogram_plot.h"
 #include "widgets/theme.h"
 #include "widgets/views/element_view.h"
@@ -72,6 +73,7 @@ class TestWidgetViews : public QObject
 private Q_SLOTS:
     void chipsShowStatesAndTakeDrops();
     void bannerSaysVerdictRecipeAndClasses();
+    void longNamesAreCountedRatherThanLaidOut();
     void bannerSaysThatAPartialResultIsNoVerdict();
     void bannerKeepsHostileNamesInert();
     void stripSelectsAndJumps();
@@ -141,6 +143,21 @@ void TestWidgetViews::bannerSaysVerdictRecipeAndClasses()
     styled->setFocus();
     QTest::keyClick(styled, Qt::Key_Return); // the first link: show step 4
     QCOMPARE(context.calls.last(), QStringLiteral("selectStep 4"));
+}
+
+// A layout of 100,000 characters takes seconds; what is left out is counted, and copying gives it.
+void TestWidgetViews::longNamesAreCountedRatherThanLaidOut()
+{
+    const QString name(100'000, u'x');
+    StyledText text;
+    text.setSegments(
+        {{name, {}, true, true, {}}, {QStringLiteral(" differs"), {}, false, false, {}}});
+    QCOMPARE(text.plainText(), name + QStringLiteral(" differs"));
+    QVERIFY(text.heightForWidth(600) < 20 * text.fontMetrics().height());
+    QTest::keyClick(&text, Qt::Key_C, Qt::ControlModifier);
+    QCOMPARE(QGuiApplication::clipboard()->text(), text.plainText());
+    QVERIFY(cellText(name).size() < 1000);
+    QVERIFY(cellText(name).contains(QStringLiteral("(")));
 }
 
 void TestWidgetViews::bannerSaysThatAPartialResultIsNoVerdict()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/cell_delegate.h"
 
+#include "widgets/display_text.h"
 #include "widgets/roles.h"
 #include "widgets/theme.h"
 
@@ -34,6 +35,7 @@ void paintBar(QPainter *painter, const QRect &area, double fraction, const QColo
 void CellDelegate::initStyleOption(QStyleOptionViewItem *option, const QModelIndex &index) const
 {
     QStyledItemDelegate::initStyleOption(option, index);
+    option->text = cellText(option->text);
     const QColor color = colorFor(index, option->palette);
     const bool bar = index.data(BarRole).isValid();
     for (auto role : {QPalette::Text, QPalette::HighlightedText})

@@ -6,8 +6,26 @@
 #include "widgets/views/table_actions.h"
 
 #include <QHeaderView>
+#include <QStyledItemDelegate>
 
 namespace forkpoint {
+
+namespace {
+
+class FactDelegate : public QStyledItemDelegate
+{
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+
+protected:
+    void initStyleOption(QStyleOptionViewItem *option, const QModelIndex &index) const override
+    {
+        QStyledItemDelegate::initStyleOption(option, index);
+        option->text = cellText(option->text);
+    }
+};
+
+} // namespace
 
 FactsView::FactsView(ViewContext *context, QWidget *parent) : QTreeWidget(parent)
 {
@@ -15,6 +33,7 @@ FactsView::FactsView(ViewContext *context, QWidget *parent) : QTreeWidget(parent
     setRootIsDecorated(false);
     setIndentation(8);
     setFrameShape(QFrame::NoFrame);
+    setItemDelegate(new FactDelegate(this));
     setAccessibleName(tr("Facts"));
     setTextElideMode(Qt::ElideMiddle);
     setSelectionMode(QAbstractItemView::ExtendedSelection);

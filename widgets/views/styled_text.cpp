@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/styled_text.h"
 
+#include "widgets/display_text.h"
 #include "widgets/theme.h"
 
 #include <QClipboard>
@@ -16,6 +17,13 @@
 
 namespace forkpoint {
 
+namespace {
+
+// A file may name a tensor with 100,000 characters, and a layout of these takes seconds.
+constexpr int longestSegment = 400;
+
+} // namespace
+
 StyledText::StyledText(QWidget *parent) : QWidget(parent)
 {
     setMouseTracking(true);
@@ -28,16 +36,19 @@ void StyledText::setSegments(std::vector<Segment> segments)
 {
     m_segments = std::move(segments);
     m_text.clear();
+    m_shown.clear();
     bool anyLink = false;
     for (Segment &segment : m_segments) {
-        segment.text.replace(u'\n', QChar::LineSeparator);
         m_text += segment.text;
+        segment.text = elidedMiddle(segment.text, longestSegment);
+        segment.text.replace(u'\n', QChar::LineSeparator);
+        m_shown += segment.text;
         anyLink = anyLink || !segment.link.isEmpty();
     }
-    m_text.replace(QChar::LineSeparator, u'\n');
     m_currentLink = -1;
     setFocusPolicy(anyLink ? Qt::StrongFocus : Qt::NoFocus);
     setAccessibleName(m_text);
+    setToolTip(m_shown.size() < m_text.size() ? plainToolTip(m_text) : QString());
     relayout();
 }
 
@@ -88,9 +99,7 @@ qreal StyledText::layOut(QTextLayout &layout, qreal width) const
     // A name without spaces is broken anywhere rather than cut off.
     option.setWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
     layout.setTextOption(option);
-    QString text = m_text;
-    text.replace(u'\n', QChar::LineSeparator);
-    layout.setText(text);
+    layout.setText(m_shown);
     layout.setFont(font());
     layout.setFormats(formats());
     layout.beginLayout();
@@ -118,7 +127,7 @@ QSize StyledText::sizeHint() const
 
 QSize StyledText::minimumSizeHint() const
 {
-    return {120, m_text.isEmpty() ? 0 : fontMetrics().height()};
+    return {120, m_shown.isEmpty() ? 0 : fontMetrics().height()};
 }
 
 void StyledText::paintEvent(QPaintEvent *)

@@ -9,7 +9,8 @@
 namespace forkpoint {
 
 /// Text in several styles that wraps and is never interpreted as markup, so that names from hostile
-/// files stay inert. Segments with a link are reached by mouse and keyboard.
+/// files stay inert. Segments with a link are reached by mouse and keyboard. A segment of more than
+/// 400 characters is shown with its middle counted rather than written; copying gives all of it.
 class StyledText : public QWidget
 {
     Q_OBJECT
@@ -55,6 +56,7 @@ private:
 
     std::vector<Segment> m_segments;
     QString m_text;
+    QString m_shown; ///< m_text with long segments elided
     int m_currentLink = -1; ///< segment that the keyboard is on
 };
 
