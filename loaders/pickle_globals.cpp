@@ -200,10 +200,27 @@ bool isInModule(std::string_view module, std::string_view of)
     return module == of || (startsWith(module, of) && module[of.size()] == '.');
 }
 
+// TorchScript numbers classes of one name in the order in which the exporting process met them.
+std::string withoutMangling(std::string_view module)
+{
+    constexpr std::string_view mark = "___torch_mangle_";
+    std::string result;
+    for (std::size_t at = 0; at <= module.size();) {
+        const std::size_t dot = std::min(module.find('.', at), module.size());
+        const std::string_view part = module.substr(at, dot - at);
+        if (!startsWith(part, mark))
+            result += (at == 0 ? "" : ".") + std::string(part);
+        at = dot + 1;
+    }
+    return result;
+}
+
 } // namespace
 
 std::string canonicalModule(std::string_view module, std::string_view)
 {
+    if (startsWith(module, "__torch__."))
+        return withoutMangling(module);
     if (module == "__builtin__" || module == "exceptions")
         return "builtins";
     if (module == "copy_reg")

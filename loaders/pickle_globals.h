@@ -59,7 +59,8 @@ enum class KnownGlobal : std::uint8_t {
     NumpyMaskedReconstruct,
 };
 
-/// The module name of Python 3 and numpy 1 for one that Python 2 or numpy 2 wrote.
+/// The module name of Python 3 and numpy 1 for one that Python 2 or numpy 2 wrote; of TorchScript's
+/// classes without "___torch_mangle_N", which tells nothing of the class.
 std::string canonicalModule(std::string_view module, std::string_view name);
 /// The name as Python 3 has it ("int" for __builtin__.long).
 std::string canonicalName(std::string_view module, std::string_view name);

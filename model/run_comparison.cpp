@@ -224,7 +224,9 @@ FirstDivergence divergenceOf(const MetricComparison &metric)
 
 std::string divergenceSentence(const FirstDivergence &divergence, const StepsLookedAt &steps)
 {
-    const std::string what = divergence.name + " (" + divergence.stage + ")";
+    // A file that is one object has an item without a name.
+    const std::string what = (divergence.name.empty() ? "the object itself" : divergence.name)
+        + " (" + divergence.stage + ")";
     const std::string verb = divergence.kind == "missing" ? " is on one side only" : " differs";
     if (!divergence.step || !steps.series)
         return what + verb + "; what came before is not in this pair.";

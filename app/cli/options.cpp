@@ -271,7 +271,8 @@ void addCompare(CLI::App &command, RawOptions &raw)
         ->allow_extra_args(false);
     command.add_option("--scope", raw.scope, "Only these classes: weights,optimizer,...");
     command.add_flag("--tensors-only", pairing.tensorsOnly, "Leave out everything but tensors");
-    command.add_flag("--strict-values", options.compare.strictValues, "1 and 1.0 are different");
+    command.add_flag("--strict-values", options.compare.strictValues,
+                     "1 and 1.0, a list and a tuple are different");
     raw.hasRtol = command.add_option("--rtol", raw.rtol, "Relative tolerance");
     raw.hasAtol = command.add_option("--atol", raw.atol, "Absolute tolerance");
     raw.hasMaxUlp = command.add_option("--max-ulp", raw.maxUlp, "Tolerance in ULP")
@@ -321,7 +322,8 @@ void addElements(CLI::App &command, RawOptions &raw)
     command.add_option("--tensor", options.tensor, "Which tensor")->required();
     addOpening(command, raw);
     addPairing(command, raw);
-    command.add_option("--order", raw.order, "index or largest")->capture_default_str();
+    command.add_option("--order", raw.order, "index, or largest: by |B-A|, pairs with NaN last")
+        ->capture_default_str();
     command.add_option("--offset", options.query.offset, "Skip so many")
         ->capture_default_str()
         ->check(CLI::NonNegativeNumber);

@@ -14,6 +14,7 @@
 #include <QTest>
 
 #include <cmath>
+#include <map>
 #include <set>
 
 using namespace forkpoint;
@@ -143,6 +144,7 @@ private slots:
     void metaTensorIsAValue();
     void rankLocalPartIsLabelled();
     void objectsAreOpaque();
+    void scriptedClassesHaveNoNumbers();
     void cyclesAreLinks();
     void bigEndianIsResolved();
     void cutFilesNeverLie_data();
@@ -270,6 +272,23 @@ void TestTorchFiles::objectsAreOpaque()
             QVERIFY(value->value.type == ValueType::Opaque);
             QVERIFY(std::get<std::string>(value->value.data).starts_with(path));
         }
+    }
+}
+
+// traced.pt was traced after scripted.pt by one process, so torch gave its classes numbers; both are of
+// torch.nn.Linear, and of a class Scripted.
+void TestTorchFiles::scriptedClassesHaveNoNumbers()
+{
+    QVERIFY(fileBytes("traced.pt").contains("___torch_mangle_"));
+    for (const char *file : {"scripted.pt", "traced.pt"}) {
+        const Opened opened = openBytes(file, fileBytes(file));
+        std::map<std::string, std::string> classes;
+        for (const ValueRef &value : opened.checkpoint->catalog().values) {
+            if (value.value.type == ValueType::Opaque)
+                classes[value.name] = std::get<std::string>(value.value.data);
+        }
+        QCOMPARE(classes[""], std::string("__torch__.Scripted"));
+        QCOMPARE(classes["lin"], std::string("__torch__.torch.nn.modules.linear.Linear"));
     }
 }
 
