@@ -5,6 +5,7 @@
 #include "widgets/display_text.h"
 
 #include <QApplication>
+#include <QDialog>
 #include <QPixmap>
 
 #include <cstdio>
@@ -103,8 +104,12 @@ void Screenshot::select()
 void Screenshot::write()
 {
     m_timer.stop();
-    QWidget *dialog = QApplication::activeModalWidget();
-    QWidget *shown = dialog ? dialog : &m_window;
+    auto *dialog = m_window.findChild<QDialog *>(QString(), Qt::FindDirectChildrenOnly);
+    QWidget *shown = &m_window;
+    if (dialog && dialog->isVisible())
+        shown = dialog;
+    // Layouts that a change has only asked for until now.
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::LayoutRequest);
     const bool written = shown->grab().save(m_arguments.screenshot, "PNG");
     if (!written)
         std::fputs("forkpoint: --screenshot: the file cannot be written\n", stderr);

@@ -113,8 +113,8 @@ void TestListPages::pairingSaysWhoMetWhom()
     FakeViewContext context;
     context.checkpointComparison = prefixed();
     PairingPage page(&context);
-    QVERIFY2(page.summary().startsWith(
-                 QStringLiteral("1 of 8 tensors matched: 1 by exact · 4 only in A, 3 only in B.")),
+    QVERIFY2(page.summary().startsWith(QStringLiteral(
+                 "1 of 8 tensors matched: 1 by exact name · 4 only in A, 3 only in B.")),
              qPrintable(page.summary()));
     QAbstractItemModelTester tester(page.model(),
                                     QAbstractItemModelTester::FailureReportingMode::QtTest);

@@ -220,8 +220,11 @@ void ElementsPage::resizeEvent(QResizeEvent *event)
 {
     constexpr int Characters = 150; // of a page that has room for both
     QWidget::resizeEvent(event);
-    if (m_beside)
-        m_beside->setVisible(width() > fontMetrics().averageCharWidth() * Characters);
+    const bool hasRoom = width() > fontMetrics().averageCharWidth() * Characters;
+    if (!m_beside || m_beside->isVisibleTo(this) == hasRoom)
+        return;
+    m_beside->setVisible(hasRoom);
+    m_upper->setSizes({width() / 2, width() / 2});
 }
 
 void ElementsPage::applyFormat()

@@ -27,13 +27,23 @@ StatusCounts countsOf(const CheckpointComparison &comparison, bool values)
 
 } // namespace
 
+QString differingText(const StatusCounts &counts, std::uint64_t total)
+{
+    const std::uint64_t oneSided = counts.onlyInA + counts.onlyInB;
+    if (oneSided == 0)
+        return tr("%1 of %2 differ").arg(groupedText(counts.different), groupedText(total));
+    if (counts.different == 0)
+        return tr("%1 of %2 on one side only").arg(groupedText(oneSided), groupedText(total));
+    return tr("%1 of %2 differ, %3 on one side only")
+        .arg(groupedText(counts.different), groupedText(total), groupedText(oneSided));
+}
+
 QString countsText(const CheckpointComparison &comparison, bool values, const PairNotes &notes,
                    std::size_t shown, std::optional<StateClass> onlyClass)
 {
     const StatusCounts counts = countsOf(comparison, values);
-    const std::uint64_t differing = counts.different + counts.onlyInA + counts.onlyInB;
     const std::size_t total = values ? comparison.values.size() : comparison.tensors.size();
-    QString text = tr("%1 of %2 differ").arg(groupedText(differing), groupedText(total));
+    QString text = differingText(counts, total);
     std::uint64_t expected = 0;
     const auto count = [&](const auto &rows) {
         for (const auto &row : rows)

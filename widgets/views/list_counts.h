@@ -10,6 +10,8 @@
 
 namespace forkpoint {
 
+/// "82 of 118 differ, 3 on one side only", of a list, a class or a step.
+QString differingText(const StatusCounts &counts, std::uint64_t total);
 /// Of the tensors, or of the values: "82 of 118 differ · 2 expected · 5 shown (recipe only)".
 QString countsText(const CheckpointComparison &comparison, bool values, const PairNotes &notes,
                    std::size_t shown, std::optional<StateClass> onlyClass);

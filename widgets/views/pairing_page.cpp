@@ -52,7 +52,9 @@ QString countsText(const CheckpointComparison &comparison)
     std::uint64_t paired = 0;
     for (const auto &[by, count] : counts) {
         paired += count;
-        parts += PairingPage::tr("%1 by %2").arg(groupedText(count), pairedByText(by));
+        const QString how =
+            by == PairedBy::Exact ? PairingPage::tr("exact name") : pairedByText(by);
+        parts += PairingPage::tr("%1 by %2").arg(groupedText(count), how);
     }
     QString text = PairingPage::tr("%1 of %2 tensors matched")
                        .arg(groupedText(paired), groupedText(comparison.tensors.size()));

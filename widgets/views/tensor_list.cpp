@@ -83,7 +83,7 @@ TensorList::TensorList(ViewContext *context, QWidget *parent)
     for (QTreeView *view : {m_tableView, m_treeView})
         setColumnWidths(view, TensorWidths);
     for (QTreeView *view : {m_valueView, m_valueTreeView})
-        setColumnWidths(view, std::array{2, 0, 15, 15, 12});
+        setColumnWidths(view, std::array{2, 0, 13, 13, 11});
     for (QTreeView *view : {m_treeView, m_valueTreeView}) {
         view->setRootIsDecorated(true);
         view->setTreePosition(1); // the name

@@ -4,6 +4,7 @@
 #include "widgets/display_text.h"
 #include "widgets/theme.h"
 #include "widgets/views/card.h"
+#include "widgets/views/list_counts.h"
 #include "widgets/views/shown_lists.h"
 #include "widgets/views/styled_text.h"
 
@@ -204,7 +205,6 @@ void addClass(Segments &segments, StateClass stateClass, const ClassSummary *sum
         return;
     }
     const StatusCounts &counts = summary->counts;
-    const std::uint64_t differ = counts.different + counts.onlyInA + counts.onlyInB;
     const std::uint64_t total = counts.matched() + counts.onlyInA + counts.onlyInB;
     const bool pending = summary->outcome == Outcome::Undecided && counts.notCompared == total;
     segments.push_back({unbroken((pending ? QStringLiteral("?") : sign(summary->outcome)) + u' '),
@@ -212,8 +212,8 @@ void addClass(Segments &segments, StateClass stateClass, const ClassSummary *sum
     segments.push_back(
         {name, theme.color(summary->outcome), true, false, QStringLiteral("class:") + name});
     QString text = VerdictBanner::tr(" equal");
-    if (differ > 0)
-        text = VerdictBanner::tr(" %1 of %2 differ").arg(groupedText(differ), groupedText(total));
+    if (total > counts.identical + counts.notCompared)
+        text = u' ' + differingText(counts, total);
     else if (summary->outcome == Outcome::WithinTolerance)
         text = VerdictBanner::tr(" within tolerance");
     else if (summary->outcome != Outcome::Identical)
