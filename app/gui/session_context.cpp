@@ -406,6 +406,7 @@ void SessionContext::takeComparison(std::shared_ptr<const RunComparison> compari
 {
     m_comparison = std::move(comparison);
     Q_EMIT comparisonChanged();
+    suggestRow();
 }
 
 void SessionContext::takeStep(std::optional<Step> step,
@@ -419,11 +420,9 @@ void SessionContext::takeStep(std::optional<Step> step,
     if (otherStep)
         Q_EMIT selectedStepChanged();
     Q_EMIT stepComparisonChanged();
-    const bool finished = m_stepComparison && m_stepComparison->finished;
-    if (!m_row && finished && !m_userChose)
-        setRow(rowWorthShowing());
-    else if (m_row != oldRow || otherStep)
+    if (m_row != oldRow || otherStep)
         Q_EMIT selectedTensorChanged();
+    suggestRow();
     refreshFacts();
 }
 
@@ -456,7 +455,18 @@ void SessionContext::takeJob(const JobSnapshot &job)
 void SessionContext::forgetSelection()
 {
     m_userChose = false;
+    m_suggested = false;
     m_rowName.clear();
+}
+
+/// Until the user chooses. What was suggested while one side was open, or before the runs were compared to their end, is
+/// replaced once; after that the selection stays with its name from step to step.
+void SessionContext::suggestRow()
+{
+    if (m_userChose || m_suggested || !m_stepComparison || !m_stepComparison->finished)
+        return;
+    setRow(rowWorthShowing());
+    m_suggested = m_comparison && m_comparison->finished;
 }
 
 std::optional<std::size_t> SessionContext::rowNamed(const std::string &name) const

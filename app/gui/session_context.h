@@ -91,6 +91,7 @@ private:
     void forgetSelection();
     std::optional<std::size_t> rowNamed(const std::string &name) const;
     std::optional<std::size_t> rowWorthShowing() const;
+    void suggestRow();
     void setRow(std::optional<std::size_t> row);
     void refreshFacts();
     PairAddress addressOf(std::size_t row) const;
@@ -111,6 +112,7 @@ private:
     std::optional<std::size_t> m_row;
     std::string m_rowName; ///< keeps the selection when rows move or the step changes
     bool m_userChose = false;
+    bool m_suggested = false; ///< the row was suggested by a comparison that has finished
     PairFacts m_facts; ///< of the selected row
     JobState m_job;
     QString m_device;

@@ -302,13 +302,18 @@ void WherePage::describe()
         m_description->clear();
         return;
     }
-    Index largest = 0;
-    for (const MapCell &cell : map->cells)
+    Index largest = 0, notFinite = 0;
+    for (const MapCell &cell : map->cells) {
         largest = std::max(largest, cell.elements);
+        notFinite += cell.notFinite > 0 ? 1 : 0;
+    }
     QString text = largest <= 1
         ? tr("Each cell is one element.")
         : tr("Each cell shows, of up to %1 elements, the one of largest magnitude.")
               .arg(groupedText(largest));
+    if (notFinite > 0)
+        text += tr(" NaN or Inf in %1, in a colour of their own.")
+                    .arg(countedText(std::uint64_t(notFinite), "cell", "cells"));
     if (!map->complete)
         text += tr(" Still being read.");
     if (map->query.window != PlaneWindow::of(map->query.plane))
