@@ -271,10 +271,10 @@ ReportDocument makeReport(const RunComparison &comparison, const ReportOptions &
     document.sections.push_back(comparedSection(comparison, options));
     if (compared) {
         document.sections.push_back(divergenceSection(comparison));
-        if (!comparison.chain.empty())
-            document.sections.push_back(chainSection(comparison));
         document.sections.push_back(classesSection(comparison));
         document.sections.push_back(recipeSection(comparison));
+        if (!comparison.chain.empty())
+            document.sections.push_back(chainSection(comparison));
         document.sections.push_back(tensorsSection(comparison));
         document.sections.push_back(valuesSection(comparison));
         if (!comparison.shown.resume.empty())

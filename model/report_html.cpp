@@ -58,6 +58,9 @@ std::string cellMarkup(const ReportCell &cell)
     std::string markup = markupText(cell.text);
     if (cell.verbatim && !markup.empty())
         markup = element("bdi", "verbatim", markup);
+    // "2,304 (99.9 %)" may break before the bracket, not within it.
+    if (const std::size_t sign = markup.find(" %"); cell.share && sign != std::string::npos)
+        markup.replace(sign, 1, "&nbsp;");
     markup = toned(cell.tone, markup);
     if (cell.share)
         markup +=

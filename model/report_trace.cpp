@@ -8,9 +8,9 @@ namespace forkpoint {
 
 namespace {
 
-// Of a long trace only the steps around the divergence tell; beyond them nearly all differs.
-constexpr std::size_t MostLinks = 200;
-constexpr std::int64_t StepsBefore = 2, StepsAfter = 3;
+// Of many steps those around the divergence tell, and the one whose tensors are shown; beyond them nearly all differs.
+constexpr std::size_t MostLinks = 24;
+constexpr std::int64_t StepsBefore = 1, StepsAfter = 1;
 constexpr std::size_t MostRanks = 200;
 
 ReportTone toneOf(LinkStatus status)
@@ -36,6 +36,8 @@ bool isNear(const ChainLink &link, const RunComparison &comparison)
     const auto &divergence = comparison.firstDivergence;
     const auto centre =
         divergence && divergence->step ? divergence->step : comparison.chain.front().step;
+    if (link.step && link.step == comparison.shownStep)
+        return true;
     return link.step && centre && *link.step >= *centre - StepsBefore
         && *link.step <= *centre + StepsAfter;
 }
@@ -93,10 +95,11 @@ ReportSection chainSection(const RunComparison &comparison)
         {}});
     ReportTable table = chainTable(comparison);
     if (table.rows.size() < comparison.chain.size()) {
-        section.blocks.emplace_back(
-            ReportText{grouped(table.rows.size()) + " of " + grouped(comparison.chain.size())
-                           + " links, those near the divergence; the JSON report has all.",
-                       {}});
+        section.blocks.emplace_back(ReportText{
+            grouped(table.rows.size()) + " of " + grouped(comparison.chain.size())
+                + " links: those of the steps around the divergence and of the step shown. "
+                  "The JSON report has all.",
+            {}});
     }
     section.blocks.emplace_back(std::move(table));
     if (!comparison.ranks.empty()) {

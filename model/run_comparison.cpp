@@ -12,6 +12,14 @@ namespace forkpoint {
 
 namespace {
 
+/// "lm_head.weight (weight)"; of the metric "loss" just that. A file that is one object has an item without a name.
+std::string named(const std::string &name, const std::string &stage)
+{
+    if (name == stage)
+        return name;
+    return (name.empty() ? "the object itself" : name) + " (" + stage + ")";
+}
+
 /// Causal order inside one checkpoint: a batch or a generator acts before the optimizer that
 /// consumes the gradient, and that before the weights it updates.
 int causalRank(StateClass stateClass)
@@ -181,7 +189,7 @@ std::optional<FirstDivergence> withMetrics(std::optional<FirstDivergence> diverg
         (result.provenEqualStep ? "Between step " + std::to_string(*result.provenEqualStep)
                  + " (equal) and " + at + ": "
                                 : "At " + at + ": ")
-        + first->name + " (" + result.stage + ") differs in its bits first; " + divergence->name
+        + named(first->name, result.stage) + " differs in its bits first; " + divergence->name
         + " (" + divergence->stage + ") is the first item that differs, at step "
         + std::to_string(*divergence->step) + ".";
     return result;
@@ -215,8 +223,8 @@ FirstDivergence divergenceOf(const MetricComparison &metric)
     divergence.step = metric.firstProvenDifference;
     divergence.stage = metricStage(metric.name);
     divergence.name = metric.name;
-    divergence.sentence = "Among what was logged, " + metric.name + " (" + divergence.stage
-        + ") differs first, at step " + std::to_string(*metric.firstProvenDifference)
+    divergence.sentence = "Among what was logged, " + named(metric.name, divergence.stage)
+        + " differs first, at step " + std::to_string(*metric.firstProvenDifference)
         + (metric.bitsKnown ? "" : " as printed")
         + "; the fork lies at or before it, since a log does not show the state.";
     return divergence;
@@ -224,9 +232,7 @@ FirstDivergence divergenceOf(const MetricComparison &metric)
 
 std::string divergenceSentence(const FirstDivergence &divergence, const StepsLookedAt &steps)
 {
-    // A file that is one object has an item without a name.
-    const std::string what = (divergence.name.empty() ? "the object itself" : divergence.name)
-        + " (" + divergence.stage + ")";
+    const std::string what = named(divergence.name, divergence.stage);
     const std::string verb = divergence.kind == "missing" ? " is on one side only" : " differs";
     if (!divergence.step || !steps.series)
         return what + verb + "; what came before is not in this pair.";
