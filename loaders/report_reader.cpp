@@ -22,14 +22,18 @@ Verdict verdictOf(const JsonFields &fields)
                        Outcome::Different, Outcome::Undecided});
     verdict.strength = strengthOf(fields);
     verdict.sentence = fields.text("sentence");
+    if (const std::string head = sentenceHead(verdict.outcome); !verdict.sentence.starts_with(head))
+        fields.problem("sentence", "expected one that begins with '" + head + "'");
     verdict.reason = fields.textOr("reason");
     if (const auto coverage = fields.objectIf("coverage")) {
         verdict.coverage.tensorsCompared = coverage->count("tensors_compared");
         verdict.coverage.tensorsTotal = coverage->count("tensors_total");
         verdict.coverage.bytesCompared = coverage->count("bytes_compared");
         verdict.coverage.bytesTotal = coverage->count("bytes_total");
-        if (coverage->has("steps_unread"))
-            verdict.coverage.stepsUnread = coverage->count("steps_unread");
+        verdict.coverage.stepsUnread = coverage->countIf("steps_unread").value_or(0);
+        verdict.coverage.stepsUnfinished = coverage->countIf("steps_unfinished").value_or(0);
+        verdict.coverage.stepsInferred = coverage->countIf("steps_inferred").value_or(0);
+        verdict.coverage.stepsOneSided = coverage->countIf("steps_one_sided").value_or(0);
         verdict.coverage.recordsCompared = coverage->countIf("records_compared").value_or(0);
         verdict.coverage.recordsTotal = coverage->countIf("records_total").value_or(0);
         verdict.coverage.metricsCompared = coverage->countIf("metrics_compared").value_or(0);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/comparison_verdict.h"
 
+#include "model/value_comparison.h"
+
 #include <algorithm>
 #include <optional>
 
@@ -39,8 +41,13 @@ void addDifferent(VerdictFacts &facts, Evidence &evidence, const TensorRow &row)
 {
     if (row.withinTolerance)
         facts.differsWithinTolerance = true;
-    else
-        (layoutDiffers(row) ? facts.shapeOrDtypeDiffers : facts.bitsDiffer) = true;
+    else if (layoutDiffers(row))
+        facts.shapeOrDtypeDiffers = true;
+    else {
+        facts.bitsDiffer = true;
+        facts.beyondTolerance |= row.stats != nullptr;
+    }
+    facts.acrossTypes += row.withinTolerance && !row.comparedAs.empty() ? 1u : 0u;
     evidence.different(layoutDiffers(row) ? Strength::Metadata : row.strength);
     // Within what was asked for, a difference counts as equality does.
     if (row.withinTolerance)
@@ -62,6 +69,7 @@ void addTensor(VerdictFacts &facts, Evidence &evidence, const TensorRow &row,
     // Rows that were joined by content met by their fingerprints.
     case ItemStatus::Identical:
         facts.equalElsewhere += row.pairedBy == PairedBy::Content ? 1u : 0u;
+        facts.byOtherKeys += row.pairedBy == PairedBy::Name ? 1u : 0u;
         evidence.equal(row.pairedBy == PairedBy::Content ? std::min(row.strength, Strength::Xxh3)
                                                          : row.strength);
         break;
@@ -84,11 +92,13 @@ void addValue(VerdictFacts &facts, Evidence &evidence, const ValueRow &row,
     case ItemStatus::NotCompared: facts.unreadable = true; break;
     case ItemStatus::Different:
         (row.withinTolerance ? facts.differsWithinTolerance : facts.bitsDiffer) = true;
+        facts.beyondTolerance |= !row.withinTolerance && toleranceApplies(*row.valueA, *row.valueB);
         evidence.different(Strength::Bytes);
         if (row.withinTolerance)
             evidence.equal(Strength::Bytes);
         break;
     case ItemStatus::Identical:
+        facts.byOtherKeys += row.pairedBy == PairedBy::Name ? 1u : 0u;
         facts.equalAsNumbers += row.valueA->identicalTo(*row.valueB) ? 0u : 1u;
         evidence.equal(Strength::Bytes);
         break;

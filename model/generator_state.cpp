@@ -23,6 +23,12 @@ std::string ahead(std::int64_t words)
         + (words > 0 ? " ahead" : " behind");
 }
 
+/// The state that seeding alone gives. Whether it was seeded again or not drawn yet, it does not tell.
+std::string neverDrawn(bool a, bool b)
+{
+    return a ? "; A is as seeded, never drawn" : b ? "; B is as seeded, never drawn" : "";
+}
+
 std::string normalRelation(const GeneratorState &a, const GeneratorState &b)
 {
     if (a.keptNormal == b.keptNormal)
@@ -36,13 +42,9 @@ std::string philoxRelation(const GeneratorState &a, const GeneratorState &b)
         return "seed " + std::to_string(*a.seed) + " against " + std::to_string(*b.seed);
     if (a.offset == b.offset)
         return {};
-    if (b.offset == 0)
-        return "B was seeded again and never drawn";
-    if (a.offset == 0)
-        return "A was seeded again and never drawn";
     return "B's offset is "
         + grouped(a.offset < b.offset ? b.offset - a.offset : a.offset - b.offset)
-        + (a.offset < b.offset ? " ahead" : " behind");
+        + (a.offset < b.offset ? " ahead" : " behind") + neverDrawn(a.offset == 0, b.offset == 0);
 }
 
 /// Words from the first of the seeded block's successor: a common scale within one stream.
@@ -186,13 +188,9 @@ std::string relationOf(const GeneratorState &a, const GeneratorState &b, std::ui
     const auto drawnA = a.draws(), drawnB = b.draws();
     if (a.seed && b.seed && *a.seed != *b.seed)
         return "seed " + std::to_string(*a.seed) + " against " + std::to_string(*b.seed);
-    if (drawnA && drawnB && a.seed == b.seed) {
-        if (*drawnB == 0)
-            return "B was seeded again and never drawn";
-        if (*drawnA == 0)
-            return "A was seeded again and never drawn";
-        return ahead(std::int64_t(*drawnB) - std::int64_t(*drawnA));
-    }
+    if (drawnA && drawnB && a.seed == b.seed)
+        return ahead(std::int64_t(*drawnB) - std::int64_t(*drawnA))
+            + neverDrawn(*drawnA == 0, *drawnB == 0);
     return streamRelation(a, b, limit);
 }
 

@@ -47,8 +47,8 @@ std::optional<GeneratorState> decodePython(std::span<const std::int64_t> numbers
 /// The blocks that were tried.
 std::uint64_t trySeed(GeneratorState &state, std::uint64_t seed, std::uint64_t limit);
 
-/// How B's generator stands to A's: empty where they are alike. "B was seeded again and never
-/// drawn", "B is 2 draws ahead", "seed 1234 against 5". One stream is followed for `limit` blocks.
+/// How B's generator stands to A's: empty where they are alike. "B is 2 draws ahead",
+/// "B is 9 draws behind; B is as seeded, never drawn", "seed 1234 against 5". One stream is followed for `limit` blocks.
 std::string relationOf(const GeneratorState &a, const GeneratorState &b, std::uint64_t limit);
 
 } // namespace forkpoint

@@ -35,7 +35,7 @@ std::string_view outcomeWords(Outcome outcome)
 std::string evidenceWords(Strength strength)
 {
     switch (strength) {
-    case Strength::Bytes: return "all bytes of both sides were read and compared";
+    case Strength::Bytes: return "all bytes of what was compared were read, on both sides";
     case Strength::Sha256: return "SHA-256 that the files record, over all bytes";
     case Strength::Xxh3: return "XXH3-128 fingerprints of all bytes; not against forgery";
     case Strength::Xxh3Index:
@@ -61,16 +61,14 @@ ReportSection comparedSection(const RunComparison &comparison, const ReportOptio
         add("B is", {comparison.formatB, {}, false, {}});
     const Verdict &verdict = comparison.verdict;
     const Coverage &coverage = verdict.coverage;
+    const std::string steps = stepsLeftOut(coverage);
     if (verdict.outcome != Outcome::NotCompared) {
         add("Compared",
             {grouped(coverage.tensorsCompared) + " of "
                  + counted(coverage.tensorsTotal, "tensor", "tensors") + ", "
                  + byteSize(coverage.bytesCompared) + " of " + byteSize(coverage.bytesTotal)
                  + " of both sides together"
-                 + (coverage.stepsUnread == 0
-                        ? std::string()
-                        : "; " + counted(coverage.stepsUnread, "step", "steps")
-                            + " could not be opened"),
+                 + (steps.empty() ? "" : "; " + steps),
              {},
              false,
              {}});

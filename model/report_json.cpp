@@ -23,8 +23,14 @@ void writeVerdict(JsonWriter &json, const Verdict &verdict)
     json.key("tensors_total").number(verdict.coverage.tensorsTotal);
     json.key("bytes_compared").number(verdict.coverage.bytesCompared);
     json.key("bytes_total").number(verdict.coverage.bytesTotal);
-    if (verdict.coverage.stepsUnread > 0)
-        json.key("steps_unread").number(verdict.coverage.stepsUnread);
+    const auto steps = [&](std::string_view key, std::uint64_t count) {
+        if (count > 0)
+            json.key(key).number(count);
+    };
+    steps("steps_unread", verdict.coverage.stepsUnread);
+    steps("steps_unfinished", verdict.coverage.stepsUnfinished);
+    steps("steps_inferred", verdict.coverage.stepsInferred);
+    steps("steps_one_sided", verdict.coverage.stepsOneSided);
     if (verdict.coverage.recordsTotal > 0) {
         json.key("records_compared").number(verdict.coverage.recordsCompared);
         json.key("records_total").number(verdict.coverage.recordsTotal);

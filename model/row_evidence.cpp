@@ -117,6 +117,14 @@ std::string factsText(std::string_view side, const SideEvidence &evidence)
         + (facts.rms ? ", rms " + shortest(*facts.rms) : std::string());
 }
 
+/// Only elements tell whether a difference is within a tolerance.
+void leaveOpen(TensorRow &row)
+{
+    row.status = ItemStatus::NotCompared;
+    row.notComparable = true;
+    row.reason += "; whether within the tolerance asked for, only elements would tell";
+}
+
 void decideWithoutBytes(TensorRow &row, const RowEvidence &evidence, const PairOfContents &contents,
                         bool toleranceAsked, const ComputeBackend &backend)
 {
@@ -124,11 +132,8 @@ void decideWithoutBytes(TensorRow &row, const RowEvidence &evidence, const PairO
         + whereText(row, nodesOf(evidence.a, evidence.b, contents.nodesRead),
                     nodesOf(evidence.b, evidence.a, contents.nodesRead), backend)
         + factsText("A", evidence.a) + factsText("B", evidence.b);
-    if (!toleranceAsked)
-        return;
-    row.status = ItemStatus::NotCompared;
-    row.notComparable = true;
-    row.reason += "; whether within the tolerance asked for, only elements would tell";
+    if (toleranceAsked)
+        leaveOpen(row);
 }
 
 } // namespace
@@ -159,6 +164,8 @@ void decideByDigests(TensorRow &row, const MeasuredAs &as, const RowEvidence &ev
         row.status = ItemStatus::Different;
         row.reason = "dtype " + row.dtypeA.name + " against " + row.dtypeB.name
             + "; a fingerprint file has no elements to compare as values";
+        if (toleranceAsked)
+            leaveOpen(row);
         return;
     }
     const bool equal = contents.a == contents.b;

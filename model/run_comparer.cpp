@@ -142,7 +142,10 @@ void RunComparer::State::prepareSteps(const StepSelection &selection)
         StepMark mark{*step.step, StepStatus::Pending, 0, {}};
         if (!step.a || !step.b)
             mark.status = step.a ? StepStatus::OnlyInA : StepStatus::OnlyInB;
+        if (mark.status != StepStatus::Pending && step.unfinished.empty() && !step.hole)
+            ++facts.coverage.stepsOneSided;
         if (!step.unfinished.empty()) {
+            ++facts.coverage.stepsUnfinished;
             mark.reason = step.unfinished + "'s save is not finished";
             if (step.a && step.b) {
                 mark.status = StepStatus::Undecided;
@@ -201,6 +204,7 @@ void RunComparer::State::infer()
             continue;
         const StepBisection::Answer inferred = bisection->inferred(i);
         mark->inferred = true;
+        ++facts.coverage.stepsInferred;
         mark->status = inferred == StepBisection::Answer::Equal ? StepStatus::Identical
             : inferred == StepBisection::Answer::Different      ? StepStatus::Different
                                                                 : StepStatus::Undecided;
@@ -297,7 +301,8 @@ void RunComparer::State::takeStep(CheckpointComparison comparison)
     chain.add(step.step, comparison);
     const bool differs = outcome == Outcome::Different;
     // The first that differs is shown: with bisection it comes late, and each is before the last.
-    if (!parted || (bisection && differs)) {
+    const bool later = !bisection || !result.shownStep || result.shownStep < step.step;
+    if ((!parted && later) || (bisection && differs)) {
         result.shown = std::move(comparison);
         result.shownStep = step.step;
         parted = differs;

@@ -48,13 +48,11 @@ bool equalByValue(const Value &a, const Value &b)
     return left && right && *left == *right;
 }
 
-/// Integers (counters, seeds) are compared exactly; a float may meet an integer.
 bool within(const Value &a, const Value &b, const Tolerance &tolerance)
 {
-    const auto left = asNumber(a), right = asNumber(b);
-    const bool anyFloat = a.type == ValueType::Float || b.type == ValueType::Float;
-    if (!left || !right || !anyFloat || !tolerance.asked())
+    if (!tolerance.asked() || !toleranceApplies(a, b))
         return false;
+    const auto left = asNumber(a), right = asNumber(b);
     if (!std::isfinite(*left) || !std::isfinite(*right))
         return std::isnan(*left) && std::isnan(*right);
     if (tolerance.maxUlp && ulpDistance(*left, *right) <= *tolerance.maxUlp)
@@ -67,6 +65,12 @@ bool within(const Value &a, const Value &b, const Tolerance &tolerance)
 }
 
 } // namespace
+
+bool toleranceApplies(const Value &a, const Value &b)
+{
+    const bool anyFloat = a.type == ValueType::Float || b.type == ValueType::Float;
+    return anyFloat && asNumber(a) && asNumber(b);
+}
 
 std::vector<ValueRow> compareValues(const Catalog &a, const Catalog &b,
                                     const std::vector<ValuePair> &pairs, bool strictValues,

@@ -12,4 +12,8 @@ std::vector<ValueRow> compareValues(const Catalog &a, const Catalog &b,
                                     const std::vector<ValuePair> &pairs, bool strictValues,
                                     const Tolerance &tolerance);
 
+/// Whether a tolerance has a say: both are numbers, one of them a float. Integers (counters, seeds)
+/// and lists that are folded into a digest are compared exactly.
+bool toleranceApplies(const Value &a, const Value &b);
+
 } // namespace forkpoint

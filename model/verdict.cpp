@@ -9,11 +9,14 @@ namespace forkpoint {
 
 namespace {
 
-std::string partText(std::uint64_t compared, std::uint64_t total, std::string_view one,
-                     std::string_view many)
+/// "all 4 tensors compared", "3 of 4 tensors compared"; of a whole that is not known "4 tensors compared".
+std::string partText(std::uint64_t compared, std::uint64_t total, bool wholeIsKnown,
+                     std::string_view one, std::string_view many)
 {
     const std::string what = counted(total, one, many) + " compared";
-    return compared == total ? "all " + what : grouped(compared) + " of " + what;
+    if (compared != total)
+        return grouped(compared) + " of " + what;
+    return wholeIsKnown ? "all " + what : what;
 }
 
 bool onlyMetrics(const Coverage &coverage)
@@ -23,30 +26,31 @@ bool onlyMetrics(const Coverage &coverage)
 
 std::string metricsText(const Coverage &coverage)
 {
-    return partText(coverage.metricsCompared, coverage.metricsTotal, "metric", "metrics")
+    return partText(coverage.metricsCompared, coverage.metricsTotal, true, "metric", "metrics")
         + "; only what was logged is known";
 }
 
-std::string tensorsText(const Coverage &coverage)
+std::string tensorsText(const Coverage &coverage, bool wholeIsKnown)
 {
     if (onlyMetrics(coverage))
         return metricsText(coverage);
     std::string text;
     if (coverage.tensorsTotal > 0)
-        text = partText(coverage.tensorsCompared, coverage.tensorsTotal, "tensor", "tensors");
+        text = partText(coverage.tensorsCompared, coverage.tensorsTotal, wholeIsKnown, "tensor",
+                        "tensors");
     if (coverage.recordsTotal > 0) {
         text += text.empty() ? "" : ", ";
-        text += partText(coverage.recordsCompared, coverage.recordsTotal, "record", "records");
+        text += partText(coverage.recordsCompared, coverage.recordsTotal, wholeIsKnown, "record",
+                         "records");
     }
     return text.empty() ? "no tensor in scope" : text;
 }
 
-std::string coverageText(const Coverage &coverage)
+std::string coverageText(const VerdictFacts &facts)
 {
-    if (coverage.stepsUnread == 0)
-        return tensorsText(coverage);
-    return tensorsText(coverage) + ", but " + counted(coverage.stepsUnread, "step", "steps")
-        + " could not be opened";
+    const std::string steps = stepsLeftOut(facts.coverage);
+    const std::string text = tensorsText(facts.coverage, steps.empty() && !facts.incomplete);
+    return steps.empty() ? text : text + ", but " + steps;
 }
 
 std::string proofText(Strength strength)
@@ -68,19 +72,22 @@ std::string proofText(Strength strength)
 std::string differentSentence(const VerdictFacts &facts)
 {
     if (onlyMetrics(facts.coverage))
-        return "Different: logged numbers differ";
+        return facts.toleranceAsked ? "logged numbers differ; tolerances are not applied to them"
+                                    : "logged numbers differ";
     if (facts.noNameInCommon)
-        return "Different: the two sides have no tensor name in common";
+        return "the two sides have no tensor name in common";
     if (facts.bitsDiffer && facts.coverage.tensorsTotal == 0 && facts.coverage.recordsTotal > 0)
-        return "Different: recorded values differ";
+        return "recorded values differ";
+    if (facts.bitsDiffer && facts.toleranceAsked)
+        return facts.beyondTolerance ? "beyond the tolerance asked for"
+                                     : "stored bits differ, in what no tolerance is applied to";
     if (facts.bitsDiffer)
-        return facts.toleranceAsked ? "Different: beyond the tolerance asked for"
-                                    : "Different: stored bits differ";
+        return "stored bits differ";
     if (facts.shapeOrDtypeDiffers)
-        return "Different: a shape or an element type differs";
+        return "a shape or an element type differs";
     if (facts.oneSidedComplete)
-        return "Different: an item exists on one side only";
-    return "Different: equal records come in another order";
+        return "an item exists on one side only";
+    return "equal records come in another order";
 }
 
 /// Why equality cannot be said, although no difference was found. Empty if it can.
@@ -109,7 +116,7 @@ std::string undecidedReason(const VerdictFacts &facts)
     return reason;
 }
 
-/// How what is identical is not the same in name or type.
+/// How what is equal, or within a tolerance, is not the same in name or type.
 std::string exceptions(const VerdictFacts &facts)
 {
     std::string text;
@@ -118,15 +125,36 @@ std::string exceptions(const VerdictFacts &facts)
     if (facts.equalAsNumbers > 0)
         text +=
             ", " + counted(facts.equalAsNumbers, "value", "values") + " as numbers of unlike types";
+    if (facts.byOtherKeys > 0)
+        text += ", " + counted(facts.byOtherKeys, "item", "items") + " by name, under unlike keys";
+    if (facts.acrossTypes > 0)
+        text += ", " + counted(facts.acrossTypes, "tensor", "tensors") + " in unlike element types";
     return text;
 }
 
-std::string withProof(std::string sentence, Strength strength, const VerdictFacts &facts)
+std::string withProof(Outcome outcome, const std::string &sentence, Strength strength,
+                      const VerdictFacts &facts)
 {
-    return sentence + " (" + proofText(strength) + "; " + coverageText(facts.coverage) + ").";
+    return sentenceHead(outcome) + sentence + " (" + proofText(strength) + "; "
+        + coverageText(facts) + ").";
 }
 
 } // namespace
+
+std::string stepsLeftOut(const Coverage &coverage)
+{
+    std::string text;
+    const auto add = [&](std::uint64_t steps, std::string_view one, std::string_view many) {
+        if (steps > 0)
+            text += (text.empty() ? "" : ", ") + counted(steps, "step", "steps") + " "
+                + std::string(steps == 1 ? one : many);
+    };
+    add(coverage.stepsUnread, "could not be opened", "could not be opened");
+    add(coverage.stepsUnfinished, "is not finished", "are not finished");
+    add(coverage.stepsInferred, "was inferred, not read", "were inferred, not read");
+    add(coverage.stepsOneSided, "is on one side only", "are on one side only");
+    return text;
+}
 
 std::string_view toString(Outcome outcome)
 {
@@ -138,6 +166,18 @@ std::string_view toString(Outcome outcome)
     case Outcome::NotCompared: return "not-compared";
     }
     return "not-compared";
+}
+
+std::string sentenceHead(Outcome outcome)
+{
+    switch (outcome) {
+    case Outcome::Identical: return "Identical: ";
+    case Outcome::WithinTolerance: return "Within tolerance: ";
+    case Outcome::Different: return "Different: ";
+    case Outcome::Undecided: return "Undecided: ";
+    case Outcome::NotCompared: break;
+    }
+    return "Not compared: ";
 }
 
 int exitStatus(Outcome outcome)
@@ -196,9 +236,12 @@ void merge(VerdictFacts &into, const VerdictFacts &part)
     into.nothingInScope |= part.nothingInScope;
     into.partial |= part.partial;
     into.toleranceAsked |= part.toleranceAsked;
+    into.beyondTolerance |= part.beyondTolerance;
     into.differsWithinTolerance |= part.differsWithinTolerance;
     into.equalAsNumbers += part.equalAsNumbers;
     into.equalElsewhere += part.equalElsewhere;
+    into.byOtherKeys += part.byOtherKeys;
+    into.acrossTypes += part.acrossTypes;
     into.strength = std::min(into.strength, part.strength);
     into.differenceStrength = std::max(into.differenceStrength, part.differenceStrength);
     into.coverage.tensorsCompared += part.coverage.tensorsCompared;
@@ -210,6 +253,9 @@ void merge(VerdictFacts &into, const VerdictFacts &part)
     into.coverage.recordsTotal += part.coverage.recordsTotal;
     into.coverage.metricsCompared += part.coverage.metricsCompared;
     into.coverage.metricsTotal += part.coverage.metricsTotal;
+    into.coverage.stepsUnfinished += part.coverage.stepsUnfinished;
+    into.coverage.stepsInferred += part.coverage.stepsInferred;
+    into.coverage.stepsOneSided += part.coverage.stepsOneSided;
 }
 
 Verdict decide(const VerdictFacts &facts)
@@ -223,28 +269,30 @@ Verdict decide(const VerdictFacts &facts)
     if (facts.refused) {
         verdict.outcome = Outcome::NotCompared;
         verdict.reason = facts.refusedReason;
-        verdict.sentence = "Not compared: " + facts.refusedReason + ".";
+        verdict.sentence = sentenceHead(verdict.outcome) + facts.refusedReason + ".";
     } else if (different) {
         verdict.outcome = Outcome::Different;
         verdict.strength = facts.differenceStrength;
-        verdict.sentence = withProof(differentSentence(facts), verdict.strength, facts);
+        verdict.sentence =
+            withProof(verdict.outcome, differentSentence(facts), verdict.strength, facts);
     } else if (!undecided.empty()) {
         verdict.outcome = Outcome::Undecided;
         verdict.reason = undecided;
-        verdict.sentence = "Undecided: no difference found, but " + undecided + " ("
-            + coverageText(facts.coverage) + ").";
+        verdict.sentence = sentenceHead(verdict.outcome) + "no difference found, but " + undecided
+            + " (" + coverageText(facts) + ").";
     } else if (facts.differsWithinTolerance) {
         verdict.outcome = Outcome::WithinTolerance;
-        verdict.sentence = withProof(
-            "Within tolerance: bits differ, every difference is within what was asked for",
-            facts.strength, facts);
+        verdict.sentence = withProof(verdict.outcome,
+                                     "bits differ, every difference is within what was asked for"
+                                         + exceptions(facts),
+                                     facts.strength, facts);
     } else {
         verdict.outcome = Outcome::Identical;
-        verdict.sentence =
-            withProof((onlyMetrics(facts.coverage) ? "Identical: every logged number is equal"
-                                                   : "Identical: every byte in scope is equal")
-                          + exceptions(facts),
-                      facts.strength, facts);
+        verdict.sentence = withProof(verdict.outcome,
+                                     (onlyMetrics(facts.coverage) ? "every logged number is equal"
+                                                                  : "every byte in scope is equal")
+                                         + exceptions(facts),
+                                     facts.strength, facts);
     }
     return verdict;
 }

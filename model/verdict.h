@@ -10,6 +10,8 @@ namespace forkpoint {
 enum class Outcome { Identical, WithinTolerance, Different, Undecided, NotCompared };
 
 std::string_view toString(Outcome outcome);
+/// How the sentence of a verdict begins: "Identical: ".
+std::string sentenceHead(Outcome outcome);
 /// 0 identical, within-tolerance; 1 different; 2 not-compared; 3 undecided.
 int exitStatus(Outcome outcome);
 
@@ -43,7 +45,13 @@ struct Coverage
     std::uint64_t recordsCompared = 0, recordsTotal = 0; ///< of traces
     /// Of runs without checkpoints: metrics that decide.
     std::uint64_t metricsCompared = 0, metricsTotal = 0;
+    std::uint64_t stepsUnfinished = 0; ///< common steps, a save of which was not finished
+    std::uint64_t stepsInferred = 0;   ///< common steps told from others, not read
+    std::uint64_t stepsOneSided = 0;   ///< steps of one series, outside the overlap of both
 };
+
+/// "1 step could not be opened, 7 steps are on one side only"; empty where every step was compared.
+std::string stepsLeftOut(const Coverage &coverage);
 
 /// The only things a verdict may depend on, over what is in scope.
 struct VerdictFacts
@@ -66,11 +74,13 @@ struct VerdictFacts
     bool partial = false; ///< cancelled or stopped early: not everything was looked at
 
     bool toleranceAsked = false;
+    bool beyondTolerance = false; ///< some of bitsDiffer was held against the tolerances
     bool differsWithinTolerance = false;
 
-    /// Of what is equal, told in the sentence: values equal as numbers of unlike types (1 and 1.0),
-    /// and tensors that are the same under another name.
-    std::uint64_t equalAsNumbers = 0, equalElsewhere = 0;
+    /// Of what is equal or within a tolerance, told in the sentence: values equal as numbers of
+    /// unlike types (1 and 1.0), tensors that are the same under another name, items that met by
+    /// their displayed name although their keys differ (1 and "1"), tensors of two dtypes.
+    std::uint64_t equalAsNumbers = 0, equalElsewhere = 0, byOtherKeys = 0, acrossTypes = 0;
 
     Strength strength = Strength::None;           ///< of what is equal: its weakest item
     Strength differenceStrength = Strength::None; ///< of what differs: its strongest item

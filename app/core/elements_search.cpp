@@ -22,7 +22,9 @@ FoundElements failed(Error error, Outcome outcome)
 /// What a tensor that cannot be set side by side means.
 Outcome outcomeOf(const TensorRef &a, const TensorRef &b, const Error &error)
 {
-    if (error.code == ErrorCode::Limit) // more rows were asked for than can be shown
+    // More rows were asked for than can be shown, or of a fingerprint file, which has none.
+    if (error.code == ErrorCode::Limit
+        || (error.code == ErrorCode::Unsupported && !a.unreadable && !b.unreadable))
         return Outcome::NotCompared;
     const bool alike = a.dtype == b.dtype && a.shape == b.shape;
     return alike || !a.layoutKnown || !b.layoutKnown ? Outcome::Undecided : Outcome::Different;

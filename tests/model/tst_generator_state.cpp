@@ -164,10 +164,11 @@ private slots:
         using enum GeneratorState::Kind;
         const GeneratorState drawn = stateOf(TorchCpu, 99, 1, 10);
         const GeneratorState fresh = stateOf(TorchCpu, 99, 0, 624);
+        // One block of 624 words lies between, and 10 words of it were drawn.
         QCOMPARE(relationOf(drawn, fresh, Limit),
-                 std::string("B was seeded again and never drawn"));
+                 std::string("B is 10 draws behind; B is as seeded, never drawn"));
         QCOMPARE(relationOf(fresh, drawn, Limit),
-                 std::string("A was seeded again and never drawn"));
+                 std::string("B is 10 draws ahead; A is as seeded, never drawn"));
         QCOMPARE(relationOf(drawn, stateOf(TorchCpu, 5, 1, 10), Limit),
                  std::string("seed 99 against 5"));
         GeneratorState far = stateOf(Numpy, 99, 300, 7);
@@ -188,7 +189,7 @@ private slots:
         const auto drawn = decodePhilox(bytes);
         QCOMPARE(drawn->toString(), std::string("seed 9, offset 4096"));
         QCOMPARE(relationOf(*drawn, *fresh, Limit),
-                 std::string("B was seeded again and never drawn"));
+                 std::string("B's offset is 4,096 behind; B is as seeded, never drawn"));
         bytes[8] = std::byte(4);
         QCOMPARE(relationOf(*drawn, *decodePhilox(bytes), Limit),
                  std::string("B's offset is 4 ahead"));

@@ -53,14 +53,14 @@ class TestRowEvidence : public QObject
         return digests;
     }
     TensorRow decided(const RecordedDigests &a, const RecordedDigests &b, bool tolerance = false,
-                      const char *dtype = "float32") const
+                      const char *dtype = "float32", bool widenB = false) const
     {
         RowEvidence evidence;
         evidence.a = {a.content, Strength::Xxh3, &a};
         evidence.b = {b.content, Strength::Xxh3, &b};
         TensorRow decided = row(*dtypeByName(dtype));
-        decideByDigests(decided, MeasuredAs{decided.dtypeA}, evidence, {a.content, b.content, {}},
-                        tolerance, *m_backend);
+        decideByDigests(decided, MeasuredAs{decided.dtypeA, false, widenB}, evidence,
+                        {a.content, b.content, {}}, tolerance, *m_backend);
         return decided;
     }
     static bool says(const TensorRow &row, const char *text)
@@ -136,6 +136,11 @@ private slots:
         QVERIFY(row.status == ItemStatus::NotCompared);
         QVERIFY(row.notComparable);
         QVERIFY(!row.reason.empty());
+        // Nor where the types differ and one would be widened.
+        QVERIFY(decided(recorded(leaves(), 0), recorded(other, 0), true, "float32", true).status
+                == ItemStatus::NotCompared);
+        QVERIFY(decided(recorded(leaves(), 0), recorded(other, 0), false, "float32", true).status
+                == ItemStatus::Different);
     }
 
     void factsOfBothSidesAreSaid()

@@ -125,6 +125,7 @@ private slots:
     void hole();
     void chosenStepsAreSaid();
     void unreadStepIsCounted();
+    void stepsOfOneSideAreCounted();
     void bisection();
     void unfinishedSave();
     void randomSeries();
@@ -308,6 +309,19 @@ void TestRuns::unreadStepIsCounted()
     QCOMPARE(compare(a, b, range(12, 12)).verdict.coverage.stepsUnread, std::uint64_t(0));
 }
 
+void TestRuns::stepsOfOneSideAreCounted()
+{
+    // A run that stopped early is equal as far as it went, and the sentence does not say "all".
+    const Verdict verdict = compare(series("a", {4, 8, 12, 16}), series("b", {4, 8})).verdict;
+    QVERIFY(verdict.outcome == Outcome::Identical);
+    QCOMPARE(verdict.coverage.stepsOneSided, std::uint64_t(2));
+    QVERIFY(has(verdict.sentence, "2 steps are on one side only"));
+    QVERIFY(!has(verdict.sentence, "all "));
+    const Verdict whole = compare(series("a", {4, 8}), series("b", {4, 8})).verdict;
+    QCOMPARE(whole.coverage.stepsOneSided, std::uint64_t(0));
+    QVERIFY(has(whole.sentence, "all "));
+}
+
 void TestRuns::bisection()
 {
     StepSelection halves;
@@ -340,6 +354,9 @@ void TestRuns::bisection()
     QVERIFY(same.verdict.outcome == Outcome::Undecided);
     QVERIFY(!same.firstDivergence);
     QVERIFY(same.steps[50].inferred && same.steps[50].status == StepStatus::Identical);
+    QCOMPARE(same.verdict.coverage.stepsInferred, std::uint64_t(98));
+    QVERIFY(has(same.verdict.sentence, "98 steps were inferred, not read"));
+    QVERIFY(same.shownStep == std::optional<Step>(100)); // the last common one
 }
 
 void TestRuns::unfinishedSave()

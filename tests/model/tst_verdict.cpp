@@ -100,6 +100,12 @@ VerdictFacts randomFacts(std::mt19937 &random)
         bits |= unsigned(random() % 8 == 0) << bit;
     VerdictFacts facts = factsOf(bits, AllStrengths[random() % AllStrengths.size()]);
     facts.coverage = {random() % 9, random() % 9, random() % 99, random() % 99, random() % 3};
+    facts.coverage.stepsUnfinished = random() % 3;
+    facts.coverage.stepsInferred = random() % 3;
+    facts.coverage.stepsOneSided = random() % 3;
+    facts.beyondTolerance = facts.bitsDiffer && random() % 2 == 0;
+    facts.acrossTypes = random() % 3;
+    facts.byOtherKeys = random() % 3;
     return facts;
 }
 
@@ -110,7 +116,9 @@ auto everything(const VerdictFacts &f)
                       f.oneSidedIncomplete, f.hole, f.nothingInScope, f.partial, f.toleranceAsked,
                       f.differsWithinTolerance, f.strength, f.coverage.tensorsCompared,
                       f.coverage.tensorsTotal, f.coverage.bytesCompared, f.coverage.bytesTotal,
-                      f.coverage.stepsUnread);
+                      f.coverage.stepsUnread, f.beyondTolerance, f.acrossTypes, f.byOtherKeys,
+                      f.coverage.stepsUnfinished, f.coverage.stepsInferred,
+                      f.coverage.stepsOneSided);
 }
 
 bool has(const std::string &text, std::string_view part)
@@ -230,6 +238,26 @@ void TestVerdict::words()
     facts.equalElsewhere = 1;
     QVERIFY(has(decide(facts).sentence, "equal, 1 tensor under another name, 2 values as numbers"));
     facts.equalAsNumbers = facts.equalElsewhere = 0;
+    facts.byOtherKeys = 1;
+    QVERIFY(has(decide(facts).sentence, "equal, 1 item by name, under unlike keys"));
+    facts.byOtherKeys = 0;
+    facts.coverage.stepsOneSided = 7;
+    QVERIFY(has(decide(facts).sentence, "; 3 tensors compared, but 7 steps are on one side only)"));
+    facts.coverage.stepsOneSided = 0;
+    facts.incomplete = true;
+    QVERIFY(!has(decide(facts).sentence, "all 3 tensors"));
+    facts.incomplete = false;
+    facts.toleranceAsked = facts.bitsDiffer = true;
+    facts.differenceStrength = Strength::Bytes;
+    QVERIFY(has(decide(facts).sentence, "in what no tolerance is applied to"));
+    facts.beyondTolerance = true;
+    QVERIFY(has(decide(facts).sentence, "Different: beyond the tolerance asked for"));
+    facts.bitsDiffer = facts.beyondTolerance = false;
+    facts.differsWithinTolerance = true;
+    facts.acrossTypes = 1;
+    QVERIFY(has(decide(facts).sentence, "asked for, 1 tensor in unlike element types ("));
+    facts.toleranceAsked = facts.differsWithinTolerance = false;
+    facts.acrossTypes = 0;
     facts.strength = Strength::Xxh3;
     QVERIFY(has(decide(facts).sentence, "XXH3-128"));
     QVERIFY(has(decide(facts).sentence, "not against forgery"));

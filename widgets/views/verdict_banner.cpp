@@ -124,10 +124,8 @@ void addCoverage(Segments &segments, const RunComparison &comparison, bool hasRe
         add(VerdictBanner::tr("%1 not compared")
                 .arg(groupedText(coverage.tensorsTotal - coverage.tensorsCompared)),
             QStringLiteral("problems"));
-    if (coverage.stepsUnread > 0)
-        add(VerdictBanner::tr("%1 could not be opened")
-                .arg(countedText(coverage.stepsUnread, "step", "steps")),
-            QStringLiteral("problems"));
+    if (const std::string steps = stepsLeftOut(coverage); !steps.empty())
+        add(qs(steps), QStringLiteral("problems"));
     if (!comparison.findings.empty())
         add(VerdictBanner::tr("why, and what else is known"), QStringLiteral("findings"));
 }
