@@ -642,8 +642,10 @@ def _observe_torch(torch, t, path, statistics):
     t = t.detach()
     t = t.int_repr() if t.is_quantized else t.resolve_conj().resolve_neg()
     stats = _statistics_of_tensor(torch, t) if statistics else Observed.stats
-    t = t.contiguous().cpu()
-    stream = memoryview(t.reshape(-1).view(torch.uint8).numpy()) if t.numel() else b""
+    t = t.cpu().reshape(-1)
+    if t.numel() and t.stride(0) != 1:  # reshape leaves one element as it lies
+        t = t.clone(memory_format=torch.contiguous_format)
+    stream = memoryview(t.view(torch.uint8).numpy()) if t.numel() else b""
     return _fingerprinted(path, dtype, shape, stream, stats, note)
 
 
