@@ -6,6 +6,7 @@ import shutil
 import sys
 import tempfile
 import unittest
+import unittest.mock
 import warnings
 from pathlib import Path
 
@@ -270,5 +271,4 @@ class Check(InFolder):
 
 
 if __name__ == "__main__":
-    import unittest.mock
     unittest.main()

@@ -12,6 +12,7 @@ import shutil
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -153,6 +154,15 @@ class NeverChangesTheRun(InFolder):
                 trace = self.trace(name)
                 self.assertEqual({r["stage"] for r in trace.records if r["stage"]},
                                  {"rng", "scheduler", "batch", "forward", "loss", "backward", "grad", "grad_norm", "update", "weight"})
+
+    def test_a_change_would_be_seen(self):
+        class Draws(Capture):
+            def _record_generators(self):
+                torch.rand(1)
+
+        with unittest.mock.patch(f"{__name__}.Capture", Draws):
+            drawn = train(self.folder / "t", steps=2)
+        self.assertNotEqual(train(steps=2), drawn)
 
     def test_two_captures_are_equal(self):
         train(self.folder / "t")
