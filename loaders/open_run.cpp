@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 8> CheckpointFolders = {
 /// Where a step is and how it is opened.
 struct Place
 {
-    enum class Kind { File, Index, Directory, Values };
+    enum class Kind { File, Index, Directory, Values, Kept };
     Kind kind = Kind::File;
     fs::path directory; ///< that a file lies in, or the directory itself
     std::string name;   ///< of a file in it
@@ -62,6 +62,8 @@ public:
             return Error{ErrorCode::Usage, m_path, {}, "there is no checkpoint of that number"};
         if (m_places[index].kind == Place::Kind::Values)
             return m_values;
+        if (m_places[index].kind == Place::Kind::Kept)
+            return m_trace->kept(*m_steps[index].step, std::move(stop));
         auto loaded = load(m_places[index], std::move(stop));
         if (!loaded.ok())
             return std::move(loaded).error().inFile(m_steps[index].path);
@@ -73,6 +75,19 @@ public:
     {
         m_steps.push_back(std::move(step));
         m_places.push_back(std::move(place));
+    }
+
+    /// In the order of the numbers; steps without one come first.
+    void addKept(Step number)
+    {
+        RunStep step{number, m_path};
+        step.isKept = true;
+        const auto place = std::upper_bound(
+            m_steps.begin(), m_steps.end(), number,
+            [](Step wanted, const RunStep &each) { return each.step && wanted < *each.step; });
+        m_places.insert(m_places.begin() + (place - m_steps.begin()),
+                        {Place::Kind::Kept, {}, {}, {}, false});
+        m_steps.insert(place, std::move(step));
     }
 
     /// The steps were none: only what was said before them stays.
@@ -105,6 +120,7 @@ private:
             return loadIndexFile(place.directory, place.name, place.prefix, m_options,
                                  std::move(stop));
         case Place::Kind::Values:
+        case Place::Kind::Kept:
         case Place::Kind::File: break;
         }
         FP_TRY(auto file,
@@ -160,6 +176,18 @@ Status addTrace(TraceFiles files, OpenedRun &run, const std::stop_token &stop)
     return {};
 }
 
+/// Steps of which the trace kept whole tensors, where no checkpoint has that number.
+void addKeptSteps(OpenedRun &run)
+{
+    if (!run.m_trace)
+        return;
+    for (const std::int64_t iteration : run.m_trace->keptIterations()) {
+        if (std::none_of(run.m_steps.begin(), run.m_steps.end(),
+                         [&](const RunStep &step) { return step.step == iteration; }))
+            run.addKept(iteration);
+    }
+}
+
 /// Whether a step is a file of the trace or a folder with its files: no checkpoint.
 bool isTraced(const Place &place, const fs::path &directory, const std::set<std::string> &traced)
 {
@@ -190,6 +218,7 @@ Result<std::shared_ptr<const Run>> openFile(const fs::path &path, OpenedPtr run,
         return openFpx(file, run->m_path);
     if (!run->m_options.raw) {
         FP_CHECK(addTrace(traceFileAt(path), *run, stop));
+        addKeptSteps(*run);
         if (run->m_trace)
             return std::shared_ptr<const Run>(std::move(run));
     }
@@ -370,6 +399,7 @@ Result<std::shared_ptr<const Run>> openDirectory(const fs::path &path, OpenedPtr
         }
         run->m_diagnostics.push_back(std::move(diagnostic));
     }
+    addKeptSteps(*run);
     if (taken || run->m_trace)
         return std::shared_ptr<const Run>(std::move(run));
     FP_TRY(FoundMetrics found, findMetricsAlone(path, listing, stop));

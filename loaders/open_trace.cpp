@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 
 namespace forkpoint {
@@ -32,6 +33,13 @@ bool isClaimed(std::string_view name)
     const auto &all = allTraceDialects();
     return std::any_of(all.begin(), all.end(),
                        [&](const TraceDialect *dialect) { return dialect->claimsBinary(name); });
+}
+
+bool isBeingWritten(std::string_view name)
+{
+    const auto &all = allTraceDialects();
+    return std::any_of(all.begin(), all.end(),
+                       [&](const TraceDialect *dialect) { return dialect->isBeingWritten(name); });
 }
 
 /// By name, but runs of digits as numbers: dumps that count without leading zeros are in order.
@@ -62,6 +70,26 @@ bool byNumbers(const TraceFile &a, const TraceFile &b)
     return left.empty() != right.empty() ? left.empty() : a.name < b.name;
 }
 
+/// Visits the files below a directory in the order of their names until a visit returns false.
+bool walkFiles(const fs::path &directory, const std::string &prefix, int depth,
+               const std::function<bool(const std::string &)> &visit)
+{
+    const auto listing = listDirectory(directory / prefix, prefix);
+    if (!listing.ok())
+        return true;
+    for (const DirectoryEntry &entry : listing->entries) {
+        const std::string name = prefix + entry.name;
+        if (entry.name.starts_with('.'))
+            continue;
+        if (entry.kind == EntryKind::Directory && depth < limits::DirectoryDepth
+            && !walkFiles(directory, name + "/", depth + 1, visit))
+            return false;
+        if ((entry.kind == EntryKind::File || entry.kind == EntryKind::LinkToFile) && !visit(name))
+            return false;
+    }
+    return true;
+}
+
 class Finder
 {
 public:
@@ -71,7 +99,17 @@ public:
     {
     }
 
-    void lookEverywhere() { look({}, 0); }
+    void lookEverywhere()
+    {
+        walkFiles(m_directory, {}, 0, [&](const std::string &name) {
+            if (++m_looked > limits::TraceFiles || m_stop.stop_requested())
+                return false;
+            auto source = FileSource::openBeneath(m_directory, name, name);
+            if (source.ok())
+                ask(std::move(source).value(), name);
+            return true;
+        });
+    }
 
     /// The dialect of the most files, and these.
     TraceFiles take()
@@ -86,6 +124,7 @@ public:
                 result.files = found->second;
             }
         }
+        result.claimed = std::move(m_claimed);
         describeOthers(result);
         std::move(m_diagnostics.begin(), m_diagnostics.end(),
                   std::back_inserter(result.diagnostics));
@@ -95,6 +134,14 @@ public:
     /// Asks the dialects of one file.
     void ask(std::shared_ptr<const ByteSource> source, std::string name)
     {
+        if (isBeingWritten(name)) {
+            m_diagnostics.push_back({Severity::Note,
+                                     "being-written",
+                                     std::move(name),
+                                     {},
+                                     "is still being written, and no part of the trace yet"});
+            return;
+        }
         TraceFile file{std::move(source), std::move(name), m_directory, 0};
         std::array<std::byte, limits::ProbeBytes> buffer;
         auto head = MutableByteView(buffer).first(
@@ -113,7 +160,9 @@ public:
             if (!file.source->read(0, head).ok())
                 return;
         }
-        if (!mayBeText(head) && !isClaimed(file.name))
+        if (isClaimed(file.name))
+            m_claimed.insert(file.name);
+        else if (!mayBeText(head))
             return;
         for (const TraceDialect *dialect : allTraceDialects()) {
             if (dialect->probe(file, asText(head)) == Confidence::Yes) {
@@ -131,27 +180,6 @@ public:
     }
 
 private:
-    void look(const std::string &prefix, int depth)
-    {
-        const auto listing = listDirectory(m_directory / prefix, prefix);
-        if (!listing.ok() || m_stop.stop_requested())
-            return;
-        for (const DirectoryEntry &entry : listing->entries) {
-            const std::string name = prefix + entry.name;
-            if (entry.name.starts_with('.'))
-                continue;
-            if (entry.kind == EntryKind::Directory && depth < limits::DirectoryDepth)
-                look(name + "/", depth + 1);
-            if (entry.kind != EntryKind::File && entry.kind != EntryKind::LinkToFile)
-                continue;
-            if (++m_looked > limits::TraceFiles)
-                return;
-            auto source = FileSource::openBeneath(m_directory, name, name);
-            if (source.ok())
-                ask(std::move(source).value(), name);
-        }
-    }
-
     void describeOthers(const TraceFiles &chosen)
     {
         for (const TraceDialect *dialect : allTraceDialects()) {
@@ -176,10 +204,22 @@ private:
     std::size_t m_looked = 0;
     std::map<const TraceDialect *, std::vector<TraceFile>> m_found;
     std::vector<std::string> m_torn;
+    std::set<std::string> m_claimed;
     Diagnostics m_diagnostics;
 };
 
 } // namespace
+
+std::set<std::string> claimedFiles(const fs::path &directory, const TraceDialect &dialect)
+{
+    std::set<std::string> names;
+    walkFiles(directory, {}, 0, [&](const std::string &name) {
+        if (dialect.claimsBinary(name))
+            names.insert(name);
+        return names.size() < limits::TraceFiles;
+    });
+    return names;
+}
 
 std::set<std::string> TraceFiles::names() const
 {
@@ -194,6 +234,7 @@ TraceFiles findTraceFiles(const fs::path &directory, std::stop_token stop)
     Finder finder(directory, stop);
     finder.lookEverywhere();
     TraceFiles found = finder.take();
+    found.directory = directory;
     std::sort(found.files.begin(), found.files.end(), byNumbers);
     for (std::size_t i = 0; i < found.files.size(); ++i)
         found.files[i].index = std::uint32_t(i);

@@ -17,10 +17,16 @@ struct TraceFiles
 {
     const TraceDialect *dialect = nullptr; ///< of the most files; nullptr: there is none
     std::vector<TraceFile> files;          ///< of that dialect, sorted by name
+    std::set<std::string> claimed;         ///< binary files that a dialect looked into
+    std::filesystem::path directory;       ///< that was looked through; empty for one file
     Diagnostics diagnostics;               ///< files of other dialects, links, what is unreadable
 
     std::set<std::string> names() const;
 };
+
+/// The files below a directory that are called as binary files of a dialect are.
+std::set<std::string> claimedFiles(const std::filesystem::path &directory,
+                                   const TraceDialect &dialect);
 
 TraceFiles findTraceFiles(const std::filesystem::path &directory, std::stop_token stop);
 /// The one file that the user named, as a trace; no dialect where it is none.

@@ -6,6 +6,7 @@
 #include "loaders/trace_debugmode.h"
 #include "loaders/trace_msprobe.h"
 #include "loaders/trace_nvdlfw.h"
+#include "loaders/trace_own.h"
 #include "loaders/trace_pr6610.h"
 #include "loaders/trace_sglang.h"
 #include "loaders/trace_sketch.h"
@@ -15,18 +16,6 @@
 #include <utility>
 
 namespace forkpoint {
-
-namespace {
-
-std::string placeText(const TracePlace &place)
-{
-    std::string text;
-    if (place.line > 0)
-        text = "line " + std::to_string(place.line) + ", ";
-    return text + "byte " + std::to_string(place.byte);
-}
-
-} // namespace
 
 Diagnostics TraceReader::takeDiagnostics()
 {
@@ -46,7 +35,7 @@ void TraceReader::addNote(const TracePlace &place, std::string code, std::string
 void TraceReader::add(Severity severity, const TracePlace &place, std::string code,
                       std::string text)
 {
-    m_diagnostics.push_back({severity, std::move(code), {}, placeText(place), std::move(text)});
+    m_diagnostics.push_back({severity, std::move(code), {}, place.toText(), std::move(text)});
 }
 
 void TraceReader::takeRank(std::int64_t rank, const TracePlace &place)
@@ -72,7 +61,7 @@ const std::vector<const TraceDialect *> &allTraceDialects()
     static const std::vector<const TraceDialect *> all = {
         &bridgeDialect(),        &pr6610Dialect(),        &typedDialect(),        &sketchDialect(),
         &debugModeLogsDialect(), &debugModeDumpDialect(), &torchtitanDialect(),   &msprobeDialect(),
-        &sglangDialect(),        &nvdlfwDialect(),        &debugModeTextDialect()};
+        &sglangDialect(),        &nvdlfwDialect(),        &debugModeTextDialect(), &ownDialect()};
     return all;
 }
 

@@ -3,6 +3,7 @@
 
 #include "loaders/byte_source.h"
 #include "loaders/loader.h"
+#include "loaders/trace_part.h"
 #include "model/trace.h"
 
 #include <filesystem>
@@ -31,6 +32,9 @@ public:
     /// read. Where records name other ranks, that is a problem of theirs.
     const TraceCoordinate &coordinate() const { return m_coordinate; }
     const std::vector<TraceFact> &facts() const { return m_facts; }
+    /// What the file says of its place among those of its rank, once the first record was asked for;
+    /// nullptr where its dialect has no such thing.
+    virtual const TracePart *part() const { return nullptr; }
     /// What was skipped or is odd since the last call. A Warning means that a record is missing.
     Diagnostics takeDiagnostics();
 
@@ -64,6 +68,13 @@ public:
     virtual SequenceRule sequenceRule() const { return SequenceRule::None; }
     /// Whether files of that name may be this dialect's although they are no text.
     virtual bool claimsBinary(std::string_view) const { return false; }
+    /// Whether a file of that name will become one of this dialect's: told, and not read.
+    virtual bool isBeingWritten(std::string_view) const { return false; }
+    /// The store of whole tensors in a file, which observations point into; nullptr: none.
+    virtual Result<std::shared_ptr<const ByteSource>> payloads(const TraceFile &) const
+    {
+        return std::shared_ptr<const ByteSource>();
+    }
     /// Whether a file is this dialect's, by its first bytes.
     virtual Confidence probe(const TraceFile &file, std::string_view head) const = 0;
     /// A reader that begins at `from` (a record's place; {} for the start). The records from there

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "loaders/kept_tensors.h"
 #include "loaders/limits.h"
 #include "loaders/open_trace.h"
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace forkpoint {
 
@@ -39,10 +41,14 @@ public:
         : m_dialect(files.dialect->name()),
           m_reader(*files.dialect),
           m_files(std::move(files.files)),
+          m_directory(std::move(files.directory)),
+          m_claimed(std::move(files.claimed)),
           m_diagnostics(std::move(files.diagnostics))
     {
         for (const TraceFile &file : m_files)
             m_names.push_back(file.name);
+        std::erase_if(m_claimed,
+                      [&](const std::string &name) { return !m_reader.claimsBinary(name); });
         m_complete = std::none_of(m_diagnostics.begin(), m_diagnostics.end(),
                                   [](const Diagnostic &d) { return d.severity != Severity::Note; });
     }
@@ -71,11 +77,47 @@ public:
         return text;
     }
 
+    std::vector<std::int64_t> keptIterations() const override
+    {
+        return {m_kept.begin(), m_kept.end()};
+    }
+
+    Result<std::shared_ptr<const TensorSource>> kept(std::int64_t iteration,
+                                                     std::stop_token stop) const override
+    {
+        KeptTensors tensors(m_streams.size() > 1);
+        for (std::size_t s = 0; s < m_streams.size(); ++s) {
+            const auto &segments = m_streams[s].segments;
+            for (std::size_t i = 0; i < segments.size(); ++i) {
+                if (segments[i].iteration == iteration)
+                    FP_CHECK(addKept(s, i, stop, tensors));
+            }
+        }
+        return tensors.build(m_dialect);
+    }
+
+    Status unchanged() const override
+    {
+        if (m_directory.empty() || m_claimed.empty())
+            return {};
+        const std::set<std::string> now = claimedFiles(m_directory, m_reader);
+        for (const std::string &name : now) {
+            if (m_claimed.count(name) == 0)
+                return Error{ErrorCode::Changed, name, {}, "has joined the trace since"};
+        }
+        for (const std::string &name : m_claimed) {
+            if (now.count(name) == 0)
+                return Error{ErrorCode::Changed, name, {}, "has left the trace since"};
+        }
+        return {};
+    }
+
     Status index(const std::stop_token &stop)
     {
         for (const TraceFile &file : m_files) {
             FP_CHECK(indexFile(file, stop));
         }
+        takeParts();
         for (auto &[key, stream] : m_byRank) {
             std::stable_sort(stream.segments.begin(), stream.segments.end(),
                              [](const TraceSegment &a, const TraceSegment &b) {
@@ -118,9 +160,48 @@ private:
                 segments.push_back({found.iteration, found.place, 0});
             }
             ++segments.back().records;
+            noteKept(found);
+        }
+        if (const TracePart *part = reader->part()) {
+            m_parts.push_back(*part);
+            m_parts.back().file = file.name;
         }
         add(*reader, std::move(segments));
         return {};
+    }
+
+    void noteKept(const TraceRecord &record)
+    {
+        const auto isKept = [](const Observation &each) { return each.payloadOffset.has_value(); };
+        if (record.iteration
+            && (std::any_of(record.inputs.begin(), record.inputs.end(), isKept)
+                || std::any_of(record.outputs.begin(), record.outputs.end(), isKept)))
+            m_kept.insert(*record.iteration);
+    }
+
+    Status addKept(std::size_t stream, std::size_t segment, const std::stop_token &stop,
+                   KeptTensors &tensors) const
+    {
+        const TraceSegment &own = m_streams[stream].segments[segment];
+        FP_TRY(const auto store, m_reader.payloads(m_files[own.begin.file]));
+        FP_TRY(const auto cursor, open(stream, segment));
+        for (;;) {
+            if (stop.stop_requested())
+                return Error{ErrorCode::Cancelled, m_names[own.begin.file], {}, "cancelled"};
+            FP_TRY(const auto record, cursor->next());
+            if (!record)
+                return {};
+            tensors.add(*record, m_streams[stream].coordinate, store);
+        }
+    }
+
+    /// Whether the files are all there (rule M20), as far as they say which there are.
+    void takeParts()
+    {
+        TraceWholeness whole = checkWholeness(std::exchange(m_parts, {}));
+        m_complete = m_complete && whole.complete;
+        std::move(whole.diagnostics.begin(), whole.diagnostics.end(),
+                  std::back_inserter(m_diagnostics));
     }
 
     void add(const TraceReader &reader, std::vector<TraceSegment> segments)
@@ -165,7 +246,11 @@ private:
     std::string m_dialect;
     const TraceDialect &m_reader;
     std::vector<TraceFile> m_files;
+    std::filesystem::path m_directory; ///< that was looked through; empty for one file
+    std::set<std::string> m_claimed;   ///< of that folder, when it was looked through
     std::vector<std::string> m_names;
+    std::vector<TracePart> m_parts; ///< until they were checked
+    std::set<std::int64_t> m_kept;  ///< iterations of which whole tensors are there
     std::map<Key, TraceStream> m_byRank;
     std::vector<TraceStream> m_streams;
     std::map<std::pair<std::string, std::string>, std::uint64_t> m_counts;

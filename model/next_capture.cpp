@@ -22,10 +22,15 @@ std::string rankList(const std::vector<std::int64_t> &ranks)
     return text;
 }
 
-/// The switches of the tool that wrote the traces. `operations`: every operation, not boundaries.
+/// The switches of the tool that wrote the traces, and those of our own module, which serves any
+/// loop. `operations`: every operation, not boundaries.
 void addCommands(NextCapture &capture, const std::string &dialect, bool operations)
 {
     const std::string steps = span(capture.firstStep, capture.lastStep);
+    const std::string ranks =
+        capture.ranks.empty() ? "" : ", ranks=\"" + rankList(capture.ranks) + "\"";
+    capture.commands["forkpoint_capture"] = "Policy(select=Select(steps=\"" + steps + "\"" + ranks
+        + ")" + (operations ? ", inputs=True" : "") + ", payload=Select(steps=\"" + steps + "\"))";
     if (dialect == "megatron-rank-trace") {
         capture.commands[dialect] = "--determinism-trace-dir DIR --determinism-trace-mode full "
                                     "--determinism-trace-iterations "

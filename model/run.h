@@ -30,6 +30,9 @@ struct RunStep
     std::optional<Step> namedStep = {};
     /// No checkpoint: what files of metrics say beside their numbers, such as a configuration.
     bool metricsOnly = false;
+    /// No checkpoint: whole tensors that a trace kept of that step. They are looked at; it is the
+    /// trace that decides.
+    bool isKept = false;
 };
 
 /// What a path turned out to be: a single checkpoint, or a series of them by step, with the
@@ -61,5 +64,12 @@ public:
 protected:
     Run() = default;
 };
+
+/// The run with its checkpoints alone: without the steps that are what a trace kept.
+std::shared_ptr<const Run> withoutKept(std::shared_ptr<const Run> run);
+
+/// Into steps(): the newest complete checkpoint, else the newest complete step, else the last one.
+/// There must be one.
+std::size_t newestStep(const Run &run);
 
 } // namespace forkpoint

@@ -14,7 +14,8 @@ namespace forkpoint {
 
 struct RunComparer::State
 {
-    std::shared_ptr<const Run> a, b;
+    std::shared_ptr<const Run> allA, allB; ///< with the steps of which traces kept tensors
+    std::shared_ptr<const Run> a, b;       ///< their checkpoints
     CompareOptions options;
     const ComputeBackend &backend;
     Executor &executor;
@@ -35,12 +36,16 @@ struct RunComparer::State
     CausalChain chain;
     RunComparison result;
     std::uint64_t bytesOfDoneSteps = 0;
+    std::optional<Step> keptStep; ///< whose tensors are compared, for looking at alone
+    bool keptTried = false;
 
     State(std::shared_ptr<const Run> runA, std::shared_ptr<const Run> runB,
           CompareOptions compareOptions, const ComputeBackend &computeBackend,
           Executor &workExecutor)
-        : a(std::move(runA)),
-          b(std::move(runB)),
+        : allA(std::move(runA)),
+          allB(std::move(runB)),
+          a(withoutKept(allA)),
+          b(withoutKept(allB)),
           options(std::move(compareOptions)),
           backend(computeBackend),
           executor(workExecutor)
@@ -58,6 +63,9 @@ struct RunComparer::State
     void answer(StepBisection::Answer answer);
     void infer();
     void openStep(std::stop_token stop);
+    std::optional<Step> keptToShow() const;
+    bool openKept(const std::stop_token &stop);
+    void takeKept(CheckpointComparison comparison);
     void failStep(const Error &error);
     void takeStep(CheckpointComparison comparison);
     void addFacts(VerdictFacts &into, const VerdictFacts &step) const;
@@ -272,6 +280,64 @@ void RunComparer::State::openStep(std::stop_token stop)
         std::move(sourceA).value(), std::move(sourceB).value(), std::move(own), backend, executor);
 }
 
+/// Of traces without checkpoints the step at which they part, if both kept tensors of it, else the
+/// next that they kept, else the last.
+std::optional<Step> RunComparer::State::keptToShow() const
+{
+    if (hasCheckpoints() || !result.trace)
+        return std::nullopt;
+    const auto divergence = forkpoint::firstDivergenceIn(*result.trace);
+    const Step from = divergence ? divergence->step.value_or(0) : 0;
+    std::optional<Step> last;
+    for (const RunStep &step : allA->steps()) {
+        const bool isCommon = step.isKept
+            && std::any_of(allB->steps().begin(), allB->steps().end(), [&](const RunStep &other) {
+                                  return other.isKept && other.step == step.step;
+                              });
+        if (!isCommon)
+            continue;
+        last = step.step;
+        if (divergence && *step.step >= from)
+            break;
+    }
+    return last;
+}
+
+/// True where tensors that the traces kept are to be compared now.
+bool RunComparer::State::openKept(const std::stop_token &stop)
+{
+    if (keptTried)
+        return false;
+    keptTried = true;
+    const std::optional<Step> step = keptToShow();
+    if (!step)
+        return false;
+    std::shared_ptr<const TensorSource> sources[2];
+    for (std::size_t side = 0; side < 2; ++side) {
+        auto source = (side == 0 ? *allA : *allB).trace()->kept(*step, stop);
+        if (!source.ok()) {
+            result.diagnostics.push_back(toDiagnostic(source.error(), Severity::Warning));
+            return false;
+        }
+        sources[side] = std::move(*source);
+    }
+    CompareOptions own = options;
+    own.measure = true;
+    keptStep = step;
+    comparer = std::make_unique<CheckpointComparer>(sources[0], sources[1], std::move(own), backend,
+                                                    executor);
+    return true;
+}
+
+/// The traces have decided already, with what they recorded of all tensors.
+void RunComparer::State::takeKept(CheckpointComparison comparison)
+{
+    result.shown = std::move(comparison);
+    result.shownStep = keptStep;
+    keptStep.reset();
+    comparer.reset();
+}
+
 void RunComparer::State::takeStep(CheckpointComparison comparison)
 {
     const PlannedStep &step = plan.steps[next];
@@ -440,14 +506,20 @@ bool RunComparer::advance(std::stop_token stop)
     }
     if (!state.comparer) {
         if (state.facts.refused || state.next >= state.plan.steps.size()) {
+            if (state.openKept(stop))
+                return true;
             state.finish();
             return false;
         }
         state.openStep(stop);
         return true;
     }
-    if (!state.comparer->advance(stop) && !stop.stop_requested())
-        state.takeStep(state.comparer->snapshot());
+    if (!state.comparer->advance(stop) && !stop.stop_requested()) {
+        if (state.keptStep)
+            state.takeKept(state.comparer->snapshot());
+        else
+            state.takeStep(state.comparer->snapshot());
+    }
     return true;
 }
 
@@ -480,10 +552,11 @@ RunComparison RunComparer::snapshot() const
     VerdictFacts facts = state.facts;
     if (state.comparer) {
         CheckpointComparison running = state.comparer->snapshot();
-        state.addFacts(facts, running.facts);
+        if (!state.keptStep)
+            state.addFacts(facts, running.facts);
         if (!state.parted) {
             result.shown = std::move(running);
-            result.shownStep = state.plan.steps[state.next].step;
+            result.shownStep = state.keptStep ? state.keptStep : state.plan.steps[state.next].step;
         }
     }
     facts.partial = !result.finished;

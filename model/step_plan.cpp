@@ -68,15 +68,6 @@ StepPlan planOne(const Run &a, const Run &b, StepSelection::Pair wanted)
     return plan;
 }
 
-std::size_t newestComplete(const Run &run)
-{
-    for (std::size_t i = run.steps().size(); i-- > 0;) {
-        if (run.steps()[i].complete)
-            return i;
-    }
-    return run.steps().size() - 1;
-}
-
 /// The number of a run of one checkpoint: its place in a series, or what its name says.
 std::optional<Step> loneStep(const Run &run)
 {
@@ -93,7 +84,7 @@ StepPlan planSingle(const Run &a, const Run &b)
             return 0;
         const auto wanted = loneStep(other);
         if (!wanted)
-            return newestComplete(run);
+            return newestStep(run);
         const auto found = findStep(run, *wanted);
         if (!found)
             plan.refusal = lacks(side, *wanted, run) + "; --step chooses one";

@@ -13,6 +13,8 @@
 
 namespace forkpoint {
 
+class TensorSource;
+
 /// Records one after the other, in memory that does not grow with the file.
 class TraceCursor
 {
@@ -76,6 +78,14 @@ public:
                                                       std::size_t segment) const = 0;
     /// The source of a record as it is in the file, up to `most` bytes of it.
     virtual Result<std::string> sourceText(const TracePlace &place, std::size_t most) const = 0;
+
+    /// Iterations of which whole tensors were kept, rising.
+    virtual std::vector<std::int64_t> keptIterations() const { return {}; }
+    /// The tensors kept of one of these, as a checkpoint.
+    virtual Result<std::shared_ptr<const TensorSource>> kept(std::int64_t iteration,
+                                                             std::stop_token stop) const;
+    /// Whether files joined or left the trace since it was opened.
+    virtual Status unchanged() const { return {}; }
 
 protected:
     Trace() = default;

@@ -233,6 +233,7 @@ void TraceComparer::State::takePair(const TraceWalk::Event &event, std::size_t r
         divergence.afterSlip = event.afterSlip;
         divergence.strength = differs ? all.strongestDifferent : Strength::Metadata;
         divergence.group = record.group;
+        divergence.key = record.key;
         divergence.role = record.role;
         if (differs)
             divergence.classification = classOf(record, evidence, *event.b, unit);
@@ -367,9 +368,8 @@ void TraceComparer::State::linkCollectives()
             continue;
         linkToPeers(result, rank, [&] {
             TraceRecord sought;
-            sought.key = own.first->role == RecordRole::Collective
-                ? own.first->group + '\x1f' + own.first->record.name
-                : own.first->group;
+            sought.key =
+                own.first->role == RecordRole::Collective ? own.first->key : own.first->group;
             sought.call = own.first->record.call;
             const auto found = collectives.find(identityOf(sought));
             return found == collectives.end() ? std::set<std::size_t>() : found->second;

@@ -45,6 +45,7 @@ struct RankDivergence
     bool provenBefore = false;          ///< these by digests that may say equal, without a hole
     Strength strength = Strength::None; ///< of what differs
     std::string group;
+    std::string key; ///< of the record's identity
     RecordRole role = RecordRole::Tensor;
 };
 

@@ -107,9 +107,8 @@ std::vector<RankSummary> summarizeRanks(const TraceComparison &trace)
                            const std::vector<std::string> &files) {
         if (!place || place->file >= files.size())
             return std::string();
-        return files[place->file]
-            + (place->line > 0 ? ": line " + std::to_string(place->line)
-                               : ": byte " + std::to_string(place->byte));
+        return files[place->file] + ": "
+            + (place->line > 0 ? "line " + std::to_string(place->line) : place->toText());
     };
     std::vector<RankSummary> ranks;
     for (const RankComparison &rank : trace.ranks) {

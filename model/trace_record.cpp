@@ -19,6 +19,7 @@ std::string_view toString(DigestKind kind)
     case DigestKind::Crc32: return "crc32";
     case DigestKind::Megatron128: return "megatron-128";
     case DigestKind::Sha256Header: return "sha256-with-header";
+    case DigestKind::Fingerprint: return "xxh3-128";
     case DigestKind::Sha256: return "sha256";
     case DigestKind::Value: return "value";
     }
@@ -36,6 +37,7 @@ Strength strengthOf(DigestKind kind)
     case DigestKind::XorBytes: return Strength::Xor;
     case DigestKind::Crc32: return Strength::Crc;
     case DigestKind::Megatron128: return Strength::Megatron128;
+    case DigestKind::Fingerprint: return Strength::Xxh3;
     case DigestKind::Sha256Header:
     case DigestKind::Sha256: return Strength::Sha256;
     case DigestKind::Value: return Strength::Bytes;
@@ -76,6 +78,13 @@ std::optional<int> effectiveBits(DigestKind kind, std::string_view dtype)
     return 64;
 }
 
+std::string TracePlace::toText() const
+{
+    if (row > 0)
+        return "record " + std::to_string(row);
+    return (line > 0 ? "line " + std::to_string(line) + ", " : "") + "byte " + std::to_string(byte);
+}
+
 std::string TraceCoordinate::toText() const
 {
     std::string text;
@@ -84,6 +93,13 @@ std::string TraceCoordinate::toText() const
     if (!text.empty())
         return text;
     return rank ? "rank " + std::to_string(*rank) : "one process";
+}
+
+Result<std::shared_ptr<const TensorSource>> Trace::kept(std::int64_t iteration,
+                                                        std::stop_token) const
+{
+    return Error{
+        ErrorCode::NotFound, {}, "iteration " + std::to_string(iteration), "no tensor was kept"};
 }
 
 std::vector<std::optional<std::int64_t>> TraceStream::iterations() const

@@ -23,6 +23,7 @@ enum class DigestKind : std::uint8_t {
     Crc32,        ///< of the bytes
     Megatron128,  ///< position-weighted sums over the bytes
     Sha256Header, ///< of a JSON header and the bytes
+    Fingerprint,  ///< our own over all bytes (resources/docs/fingerprint.md): the content digest
     Sha256,       ///< of the bytes: recorded, or computed from a payload while it was read
     Value,        ///< the value itself, every bit of it: a scalar, a list of integers
 };
@@ -54,7 +55,11 @@ struct Observation
     std::string digest; ///< lower-case hex, or the text of the value; empty with an absence
     /// What is no part of the value: device, stride, layout, requires_grad (rule M17).
     std::vector<std::pair<std::string, std::string>> metadata;
+    /// For people, and no evidence: what a tool computed beside the digest.
+    std::vector<std::pair<std::string, std::string>> statistics;
     std::string payload; ///< file of the whole tensor, relative to the trace; may be empty
+    /// Where in that file's store of payloads its bytes begin, if it is one for many tensors.
+    std::optional<std::uint64_t> payloadOffset;
 
     bool isEmpty() const { return count == std::uint64_t(0); }
 };
@@ -70,7 +75,9 @@ struct TracePlace
     std::uint64_t line = 0; ///< from 1; 0: not a file of lines
     std::uint64_t byte = 0; ///< of the first byte
     std::uint64_t size = 0; ///< bytes, without the line break
+    std::uint64_t row = 0;  ///< from 1, of a file that is a table: its bytes mean nothing then
 
+    std::string toText() const; ///< "line 3, byte 90", "byte 90" or "record 7"
     bool operator==(const TracePlace &) const = default;
 };
 

@@ -90,12 +90,11 @@ bool TraceFeed::isDuplicate(TraceRecord &record)
     if (m_identities.size() >= MostIdentities || m_identities.insert(identityOf(record)).second)
         return false;
     if (++m_duplicates == 1) {
-        m_diagnostics.push_back(
-            {Severity::Warning, "duplicate-identity", m_trace.files()[record.place.file],
-             "line " + std::to_string(record.place.line) + ", byte "
-                 + std::to_string(record.place.byte),
-             "has the identity of an earlier record ('" + record.name + "', number "
-                 + std::to_string(record.call) + "); the earlier one counts"});
+        m_diagnostics.push_back({Severity::Warning, "duplicate-identity",
+                                 m_trace.files()[record.place.file], record.place.toText(),
+                                 "has the identity of an earlier record ('" + record.name
+                                     + "', number " + std::to_string(record.call)
+                                     + "); the earlier one counts"});
     }
     return true;
 }

@@ -70,6 +70,8 @@ private:
         m_file.allRead = run.complete();
         m_file.shown.chosen = chosen;
         for (std::size_t index = first; index < end; ++index) {
+            if (run.steps()[index].isKept && index != chosen.index)
+                continue; // of a trace, no checkpoint
             if (index == chosen.index)
                 addStep(run, index, *chosen.source, true);
             else if (auto source = run.open(index, m_stop))

@@ -10,14 +10,14 @@ Result<std::size_t> chooseStep(const Run &run, std::optional<Step> wanted)
     const std::vector<RunStep> &steps = run.steps();
     if (steps.empty())
         return Error{ErrorCode::NotFound, run.path(), {}, "holds no checkpoint"};
+    if (!wanted)
+        return newestStep(run);
     for (std::size_t i = steps.size(); i-- > 0;) {
-        if (wanted ? steps[i].step == wanted : steps[i].complete)
+        if (steps[i].step == wanted)
             return i;
     }
-    if (wanted)
-        return Error{ErrorCode::NotFound, run.path(), "step " + std::to_string(*wanted),
-                     "is not among its steps"};
-    return steps.size() - 1;
+    return Error{ErrorCode::NotFound, run.path(), "step " + std::to_string(*wanted),
+                 "is not among its steps"};
 }
 
 } // namespace

@@ -198,6 +198,12 @@ JobBatch unchangedBatch(SessionInputs inputs, std::optional<Step> step,
             if (!status && !change)
                 change = status.error();
         }
+        for (const auto &run : {inputs.a, inputs.b}) {
+            const auto trace = run ? run->trace() : nullptr;
+            const Status status = trace ? trace->unchanged() : Status();
+            if (!status && !change)
+                change = status.error();
+        }
         control.post([deliver, change] { deliver(change); });
         return Batch::Done;
     };

@@ -32,11 +32,8 @@ std::optional<std::size_t> positionOf(const Run &run, std::optional<Step> step)
         return std::nullopt;
     if (!run.isSeries())
         return 0;
-    if (!step) {
-        const auto newest = std::find_if(steps.rbegin(), steps.rend(),
-                                         [](const RunStep &each) { return each.complete; });
-        return newest == steps.rend() ? steps.size() - 1 : std::size_t(steps.rend() - newest) - 1;
-    }
+    if (!step)
+        return newestStep(run);
     const auto found = std::find_if(steps.begin(), steps.end(),
                                     [&](const RunStep &each) { return each.step == step; });
     if (found == steps.end())

@@ -21,6 +21,7 @@ public:
     const std::string &format() const override { return m_run->format(); }
     const std::vector<RunStep> &steps() const override { return m_run->steps(); }
     const std::vector<MetricSeries> &metrics() const override { return m_run->metrics(); }
+    std::shared_ptr<const Trace> trace() const override { return m_run->trace(); }
     const Diagnostics &diagnostics() const override { return m_run->diagnostics(); }
     bool complete() const override { return m_run->complete(); }
 

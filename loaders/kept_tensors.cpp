@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loaders/kept_tensors.h"
+
+namespace forkpoint {
+
+namespace {
+
+/// What a tensor is to the run, by the stage in which it was recorded.
+StateClass classOf(const std::string &stage)
+{
+    if (stage == "weight")
+        return StateClass::Weights;
+    if (stage == "update" || stage == "optimizer")
+        return StateClass::Optimizer;
+    if (stage == "rng")
+        return StateClass::Rng;
+    if (stage == "batch")
+        return StateClass::Data;
+    return StateClass::Unknown;
+}
+
+} // namespace
+
+void KeptTensors::add(const TraceRecord &record, const TraceCoordinate &rank,
+                      const std::shared_ptr<const ByteSource> &store)
+{
+    KeyPath path;
+    if (m_severalRanks)
+        path.keys.push_back(Key::of("rank_" + std::to_string(rank.rank.value_or(0))));
+    if (!record.stage.empty())
+        path.keys.push_back(Key::of(record.stage));
+    if (record.microBatch)
+        path.keys.push_back(Key::of("micro_batch_" + std::to_string(*record.microBatch)));
+    path.keys.push_back(Key::of(record.name));
+    if (record.call > 0)
+        path.keys.push_back(Key::of("call_" + std::to_string(record.call)));
+    const bool isOne = record.inputs.empty() && record.outputs.size() == 1;
+    for (const auto &[list, side] :
+         {std::pair{&record.inputs, "input"}, std::pair{&record.outputs, "output"}}) {
+        for (const Observation &observation : *list) {
+            if (!observation.payloadOffset)
+                continue;
+            KeyPath own = isOne ? path : path.child(Key::of(side));
+            if (!observation.path.empty())
+                own.keys.push_back(Key::of(observation.path));
+            addTensor(observation, std::move(own), record, rank, store);
+        }
+    }
+}
+
+void KeptTensors::addTensor(const Observation &observation, KeyPath path, const TraceRecord &record,
+                            const TraceCoordinate &rank,
+                            const std::shared_ptr<const ByteSource> &store)
+{
+    TensorRef tensor;
+    tensor.path = std::move(path);
+    tensor.stateClass = classOf(record.stage);
+    tensor.executionOrder = m_order++;
+    tensor.recorded = std::make_shared<const RecordedPlace>(
+        RecordedPlace{record.stage, record.microBatch, rank.rank});
+    tensor.storage = m_builder.newStorage();
+    tensor.files = {observation.payload};
+    if (observation.shape)
+        tensor.shape.dims = *observation.shape;
+    const auto dtype = dtypeByName(observation.dtype);
+    tensor.dtype = dtype.value_or(opaqueDType(1));
+    const auto positions = tensor.shape.count();
+    const auto bits =
+        positions ? checkedMul(*positions, tensor.dtype.positionBits()) : std::nullopt;
+    if (!dtype || !bits || !store) {
+        m_builder.addUnreadable(std::move(tensor),
+                                {ErrorCode::Unsupported,
+                                 {},
+                                 {},
+                                 "'" + observation.dtype + "' is no element type that is known"});
+        return;
+    }
+    Extent extent;
+    extent.file = fileIndex(store);
+    extent.offset = *observation.payloadOffset;
+    extent.length = (*bits + 7) / 8;
+    extent.box = {std::vector<Index>(tensor.shape.rank(), 0), tensor.shape.dims};
+    extent.strides = tensor.shape.rowMajorStrides();
+    if (extent.length > 0)
+        tensor.extents = {std::move(extent)};
+    m_builder.addTensor(std::move(tensor));
+}
+
+FileIndex KeptTensors::fileIndex(const std::shared_ptr<const ByteSource> &source)
+{
+    const auto [known, isNew] = m_files.try_emplace(source.get(), 0);
+    if (isNew)
+        known->second = m_builder.addFile(source);
+    return known->second;
+}
+
+std::shared_ptr<const TensorSource> KeptTensors::build(std::string format)
+{
+    return m_builder.build(std::move(format));
+}
+
+} // namespace forkpoint
