@@ -10,6 +10,7 @@ FilterResult undoDeflate(ByteView stored, FilterParameters parameters, std::size
 FilterResult undoShuffle(ByteView stored, FilterParameters parameters, std::size_t cap);
 FilterResult undoFletcher32(ByteView stored, FilterParameters parameters, std::size_t cap);
 FilterResult undoSzip(ByteView stored, FilterParameters parameters, std::size_t cap);
+FilterResult undoNbit(ByteView stored, FilterParameters parameters, std::size_t cap);
 FilterResult undoScaleOffset(ByteView stored, FilterParameters parameters, std::size_t cap);
 FilterResult undoBzip2(ByteView stored, FilterParameters parameters, std::size_t cap);
 FilterResult undoLzf(ByteView stored, FilterParameters parameters, std::size_t cap);

@@ -30,7 +30,7 @@ std::span<const ChunkFilter> chunkFilters()
         {2, "shuffle", {}, undoShuffle},
         {3, "fletcher32", {}, undoFletcher32},
         {4, "szip", whyNoSzip(), undoSzip},
-        {5, "nbit", "is not decoded by this version", nullptr},
+        {5, "nbit", {}, undoNbit},
         {6, "scale-offset", {}, undoScaleOffset},
         {307, "bzip2", whyNoBzip2(), undoBzip2},
         {32000, "lzf", {}, undoLzf},

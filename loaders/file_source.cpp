@@ -94,6 +94,19 @@ FileSource::openBeneath(const std::filesystem::path &directory, const std::strin
     return openAt({directory, relative}, std::move(displayName));
 }
 
+Result<std::shared_ptr<const FileSource>> FileSource::openBeside(const std::string &relative,
+                                                                 std::string displayName) const
+{
+    namespace fs = std::filesystem;
+    if (!m_location.relative)
+        return Error{ErrorCode::Refused,
+                     std::move(displayName),
+                     {},
+                     "this file alone was opened; open its folder"};
+    const fs::path folder = fs::path(*m_location.relative).parent_path();
+    return openBeneath(m_location.directory, (folder / relative).string(), std::move(displayName));
+}
+
 Result<std::shared_ptr<const FileSource>> FileSource::openAt(Location location, std::string name)
 {
     const std::shared_ptr<FileSource> file(new FileSource(std::move(location), std::move(name)));

@@ -25,6 +25,10 @@ public:
     openBeneath(const std::filesystem::path &directory, const std::string &relative,
                 std::string displayName);
     ~FileSource() override;
+    /// A file that this one names, relative to its own folder, inside the directory that was opened.
+    /// Refused where the user named this file alone.
+    Result<std::shared_ptr<const FileSource>> openBeside(const std::string &relative,
+                                                         std::string displayName) const;
 
     const std::string &name() const override { return m_name; }
     std::uint64_t size() const override { return m_state->size; }

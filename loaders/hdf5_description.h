@@ -65,6 +65,17 @@ struct Hdf5Chunk
     bool operator==(const Hdf5Chunk &) const = default;
 };
 
+/// A box of a virtual dataset, and the box of another one whose elements it shows, in their order.
+struct Hdf5Mapping
+{
+    std::string file;    ///< relative to the folder of the virtual one; ".": the same file
+    std::string dataset; ///< "/group/name"
+    std::vector<std::uint64_t> begin, size;
+    std::vector<std::uint64_t> sourceBegin, sourceSize; ///< both empty: all of the source
+
+    bool operator==(const Hdf5Mapping &) const = default;
+};
+
 struct Hdf5Dataset
 {
     enum class Layout : std::uint8_t {
@@ -73,6 +84,7 @@ struct Hdf5Dataset
         Compact, ///< the bytes came with the description
         Chunked,
         Unreadable, ///< `problem` says why its bytes are not read
+        Virtual,    ///< `mappings` say where the elements are; the others have the fill value
     };
     std::vector<std::string> path;
     std::uint64_t object = 0; ///< address of the object: equal for hard links to one dataset
@@ -87,7 +99,8 @@ struct Hdf5Dataset
     std::vector<std::byte> bytes;         ///< Compact
     std::vector<std::uint64_t> chunkDims; ///< Chunked
     std::vector<Hdf5Filter> filters;      ///< in the order in which the writer applied them
-    std::vector<Hdf5Chunk> chunks; ///< by number; those that are not there have the fill value
+    std::vector<Hdf5Chunk> chunks;     ///< by number; those that are not there have the fill value
+    std::vector<Hdf5Mapping> mappings; ///< Virtual
     ErrorCode problemCode = ErrorCode::Unsupported;
     std::string problem;
 

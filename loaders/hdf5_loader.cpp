@@ -191,11 +191,8 @@ public:
     Status load(std::shared_ptr<const ByteSource> source, const OpenOptions &options,
                 std::stop_token stop, CheckpointBuilder &builder) const override
     {
-        FP_TRY(const Hdf5Contents contents,
-               describeHdf5(*source, options.hdf5Worker, std::move(stop)));
-        Hdf5Tensors tensors(source, options, builder);
-        for (const Hdf5Dataset &dataset : contents.datasets)
-            tensors.add(dataset);
+        FP_TRY(const Hdf5Contents contents, describeHdf5(*source, options.hdf5Worker, stop));
+        Hdf5Tensors(source, contents, options, std::move(stop), builder).addAll();
         Values values(*source, builder);
         for (const Hdf5Value &value : contents.values)
             values.add(value);

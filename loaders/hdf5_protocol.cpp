@@ -168,7 +168,7 @@ void dataset(Codec &codec, Dataset &value)
     codec.list(value.fields, 60, [&](auto &each) { field(codec, each); });
     text(codec, value.declaredType);
     blob(codec, value.fill);
-    choice(codec, value.layout, Hdf5Dataset::Layout::Unreadable);
+    choice(codec, value.layout, Hdf5Dataset::Layout::Virtual);
     codec.number(value.offset);
     codec.number(value.length);
     blob(codec, value.bytes);
@@ -176,6 +176,14 @@ void dataset(Codec &codec, Dataset &value)
     codec.list(value.filters, 8, [&](auto &filter) {
         codec.number(filter.id);
         numbers(codec, filter.parameters, 4);
+    });
+    codec.list(value.mappings, 24, [&](auto &mapping) {
+        text(codec, mapping.file);
+        text(codec, mapping.dataset);
+        numbers(codec, mapping.begin, 8);
+        numbers(codec, mapping.size, 8);
+        numbers(codec, mapping.sourceBegin, 8);
+        numbers(codec, mapping.sourceSize, 8);
     });
     choice(codec, value.problemCode, ErrorCode::Usage);
     text(codec, value.problem);

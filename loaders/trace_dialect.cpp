@@ -59,9 +59,10 @@ void TraceReader::addFact(TraceFact::Role role, std::string name, std::string va
 const std::vector<const TraceDialect *> &allTraceDialects()
 {
     static const std::vector<const TraceDialect *> all = {
-        &bridgeDialect(),        &pr6610Dialect(),        &typedDialect(),        &sketchDialect(),
-        &debugModeLogsDialect(), &debugModeDumpDialect(), &torchtitanDialect(),   &msprobeDialect(),
-        &sglangDialect(),        &nvdlfwDialect(),        &debugModeTextDialect(), &ownDialect()};
+        &bridgeDialect(),     &pr6610Dialect(),        &typedDialect(),
+        &sketchDialect(),     &debugModeLogsDialect(), &debugModeDumpDialect(),
+        &torchtitanDialect(), &msprobeDialect(),       &sglangDialect(),
+        &nvdlfwDialect(),     &debugModeTextDialect(), &ownDialect()};
     return all;
 }
 

@@ -3,6 +3,7 @@
 
 #include "app/h5worker/hdf5_driver.h"
 #include "app/h5worker/hdf5_types.h"
+#include "app/h5worker/hdf5_virtual.h"
 
 #include <algorithm>
 
@@ -54,6 +55,7 @@ public:
         m_told.path = path;
         m_told.object = object;
         FP_CHECK(describeElements());
+        takeTexts(path);
         describeStorage();
         m_link.tell(m_told);
         if (m_told.layout == Hdf5Dataset::Layout::Chunked)
@@ -69,13 +71,27 @@ private:
         if (rank < 0)
             return failure();
         m_told.dims.assign(dims, dims + rank);
-        m_told.elementSize = H5Tget_size(m_type.get());
         FP_TRY(Hdf5Layout layout, layoutOf(m_type));
+        m_told.elementSize = layout.size;
         m_told.fields = std::move(layout.fields);
         m_hasElsewhere = layout.hasElsewhere;
         m_told.declaredType = textAttribute(m_dataset, "dtype");
         describeFill();
         return {};
+    }
+
+    /// Members that are text of any length are values: told before the dataset, whose chunks follow it.
+    void takeTexts(const Hdf5Path &path)
+    {
+        const auto isText = [](const Hdf5Field &field) {
+            return field.scalar.kind == Hdf5Scalar::Kind::Opaque
+                && field.scalar.name == VariableText && field.loops.empty();
+        };
+        for (const Hdf5Field &field : m_told.fields) {
+            if (isText(field))
+                tellMemberText(m_link, m_dataset, path, field.path);
+        }
+        std::erase_if(m_told.fields, isText);
     }
 
     /// Zeros where none is defined, as libhdf5 reads them.
@@ -109,8 +125,7 @@ private:
         case H5D_COMPACT: return readCompact();
         case H5D_CONTIGUOUS: return describeContiguous();
         case H5D_CHUNKED: return describeChunks();
-        case H5D_VIRTUAL:
-            return refuse(ErrorCode::Refused, elsewhere("virtual dataset", virtualName()));
+        case H5D_VIRTUAL: return describeVirtual();
         default: return refuse(ErrorCode::Unsupported, "is stored in a way that is not known");
         }
     }
@@ -124,11 +139,13 @@ private:
         return name;
     }
 
-    std::string virtualName() const
+    void describeVirtual()
     {
-        char name[256] = {};
-        H5Pget_virtual_filename(m_creation.get(), 0, name, sizeof name - 1);
-        return name;
+        auto mappings = mappingsOf(m_creation);
+        if (!mappings.ok())
+            return refuse(mappings.error().code, "virtual dataset: " + mappings.error().text);
+        m_told.layout = Hdf5Dataset::Layout::Virtual;
+        m_told.mappings = std::move(*mappings);
     }
 
     void describeContiguous()
@@ -150,9 +167,13 @@ private:
             return refuse(ErrorCode::Malformed, "has more bytes than a compact dataset may have");
         m_told.layout = Hdf5Dataset::Layout::Compact;
         m_told.bytes.resize(size);
+        if (m_hasElsewhere)
+            return refuse(ErrorCode::Unsupported,
+                          "is compact and has text, lists or references: its other members are not "
+                          "read");
         const Hdf5Handle memory(H5Tcopy(m_type.get()));
         const hssize_t points = H5Sget_simple_extent_npoints(m_space.get());
-        if (points < 0 || m_hasElsewhere
+        if (points < 0
             || std::uint64_t(points) != size / std::max<std::uint64_t>(m_told.elementSize, 1))
             return refuse(ErrorCode::Malformed,
                           "has another number of bytes than its elements need");

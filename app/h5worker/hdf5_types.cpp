@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/h5worker/hdf5_types.h"
 
+#include <algorithm>
+
 namespace forkpoint {
 
 namespace {
@@ -101,6 +103,36 @@ std::optional<Hdf5Scalar> complexOf(const Hdf5Handle &type)
     return parts[0];
 }
 
+/// What text of any length takes in the file: its length, the address and the number in a heap.
+constexpr std::uint64_t HeapPlaceBytes = 4 + 8 + 4;
+
+/// libhdf5 tells sizes and offsets as they are in memory, where text of any length is a pointer.
+/// Recursion is bounded by Depth: a deeper type is refused elsewhere.
+std::uint64_t storedSize(const Hdf5Handle &type, int depth)
+{
+    const std::uint64_t size = H5Tget_size(type.get());
+    if (depth > Depth)
+        return size;
+    switch (H5Tget_class(type.get())) {
+    case H5T_STRING: return H5Tis_variable_str(type.get()) > 0 ? HeapPlaceBytes : size;
+    case H5T_VLEN: return HeapPlaceBytes;
+    case H5T_ARRAY: {
+        const Hdf5Handle base(H5Tget_super(type.get()));
+        const std::uint64_t inMemory = base.valid() ? H5Tget_size(base.get()) : 0;
+        return inMemory == 0 ? size : size / inMemory * storedSize(base, depth + 1);
+    }
+    case H5T_COMPOUND: {
+        std::uint64_t stored = size;
+        for (int i = 0; i < H5Tget_nmembers(type.get()); ++i) {
+            const Hdf5Handle member(H5Tget_member_type(type.get(), unsigned(i)));
+            stored += storedSize(member, depth + 1) - H5Tget_size(member.get());
+        }
+        return stored;
+    }
+    default: return size;
+    }
+}
+
 Error tooMany(const char *what)
 {
     return {ErrorCode::Limit, {}, {}, std::string("its type has too many ") + what};
@@ -155,17 +187,27 @@ private:
         default: break;
         }
         layout.hasElsewhere = true;
+        if (kind == H5T_STRING)
+            return opaque(VariableText);
         return opaque(kind == H5T_REFERENCE ? "reference" : "variable-length");
     }
 
     Status addMembers(const Hdf5Handle &type, const Hdf5Field &at, int depth)
     {
         const int count = H5Tget_nmembers(type.get());
-        for (int i = 0; i < count; ++i) {
+        std::vector<std::pair<std::uint64_t, unsigned>> byOffset;
+        for (unsigned i = 0; i < unsigned(std::max(count, 0)); ++i)
+            byOffset.emplace_back(H5Tget_member_offset(type.get(), i), i);
+        std::sort(byOffset.begin(), byOffset.end());
+        std::uint64_t shift = 0; // of all members behind those that take another size in the file
+        for (const auto &[offset, i] : byOffset) {
             Hdf5Field member = at;
-            member.path.push_back(takeText(H5Tget_member_name(type.get(), unsigned(i))));
-            member.offset += H5Tget_member_offset(type.get(), unsigned(i));
-            const Hdf5Handle memberType(H5Tget_member_type(type.get(), unsigned(i)));
+            member.path.push_back(takeText(H5Tget_member_name(type.get(), i)));
+            member.offset += offset + shift;
+            const Hdf5Handle memberType(H5Tget_member_type(type.get(), i));
+            if (!memberType.valid())
+                return Error{ErrorCode::Malformed, {}, {}, hdf5Failure()};
+            shift += storedSize(memberType, depth + 1) - H5Tget_size(memberType.get());
             FP_CHECK(add(memberType, std::move(member), depth + 1));
         }
         return {};
@@ -178,7 +220,7 @@ private:
         if (rank < 0 || unsigned(rank) > Rank || H5Tget_array_dims2(type.get(), dims) < 0)
             return Error{ErrorCode::Malformed, {}, {}, hdf5Failure()};
         const Hdf5Handle base(H5Tget_super(type.get()));
-        std::uint64_t stride = base.valid() ? H5Tget_size(base.get()) : 0;
+        std::uint64_t stride = base.valid() ? storedSize(base, depth + 1) : 0;
         const std::size_t outer = at.loops.size();
         for (int i = rank - 1; i >= 0; --i) {
             at.loops.insert(at.loops.begin() + std::ptrdiff_t(outer), {dims[i], stride});
@@ -194,6 +236,7 @@ Result<Hdf5Layout> layoutOf(const Hdf5Handle &type)
 {
     Flattener flattener;
     FP_CHECK(flattener.add(type, {}, 0));
+    flattener.layout.size = storedSize(type, 0);
     return std::move(flattener.layout);
 }
 

@@ -7,12 +7,16 @@
 
 namespace forkpoint {
 
+/// The name of an opaque field that is text of any length.
+constexpr const char *VariableText = "variable-length text";
+
 /// The elements of a type as scalar fields at fixed places. Members that lie elsewhere in the file
 /// (variable-length data, references) become opaque fields whose bits are addresses; `hasElsewhere`
 /// says so.
 struct Hdf5Layout
 {
     std::vector<Hdf5Field> fields;
+    std::uint64_t size = 0; ///< bytes of an element in the file, not in memory
     bool hasElsewhere = false;
 };
 

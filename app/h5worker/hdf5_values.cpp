@@ -216,8 +216,11 @@ Result<Data> readData(const Holder &holder, hid_t file, std::uint64_t count)
     }
 }
 
+/// Reads so many elements.
+using Read = std::function<Result<Data>(const Holder &, std::uint64_t)>;
+
 /// The value of an attribute or dataset, under `path`.
-Result<Hdf5Value> readValue(const Holder &holder, hid_t file, const Hdf5Path &path)
+Result<Hdf5Value> readValue(const Holder &holder, const Read &read, const Hdf5Path &path)
 {
     Hdf5Value value;
     value.path = path;
@@ -234,13 +237,20 @@ Result<Hdf5Value> readValue(const Holder &holder, hid_t file, const Hdf5Path &pa
     const std::size_t size = H5Tget_size(holder.type.get());
     if (count > Elements || size > ElementBytes || count * size > ElementBytes)
         return tooLarge(count);
-    FP_TRY(value.data, readData(holder, file, count));
+    FP_TRY(value.data, read(holder, count));
     return value;
 }
 
-void tellValue(WorkerLink &link, const Holder &holder, hid_t file, const Hdf5Path &path)
+/// By the type of the elements.
+Read readBelow(hid_t file)
 {
-    auto value = readValue(holder, file, path);
+    return
+        [file](const Holder &holder, std::uint64_t count) { return readData(holder, file, count); };
+}
+
+void tellValue(WorkerLink &link, const Holder &holder, const Read &read, const Hdf5Path &path)
+{
+    auto value = readValue(holder, read, path);
     if (value.ok())
         link.tell(*value);
     else
@@ -280,7 +290,7 @@ void tellAttributes(WorkerLink &link, const Hdf5Handle &object, const Hdf5Path &
         Hdf5Path own = path;
         own.push_back(name);
         const Hdf5Handle attribute(H5Aopen(object.get(), name.c_str(), H5P_DEFAULT));
-        tellValue(link, attributeHolder(attribute), object.get(), own);
+        tellValue(link, attributeHolder(attribute), readBelow(object.get()), own);
         H5Eclear2(H5E_DEFAULT);
     }
 }
@@ -292,7 +302,30 @@ void tellElements(WorkerLink &link, const Hdf5Handle &dataset, const Hdf5Path &p
                            [id = dataset.get()](hid_t memory, void *out) {
                                return H5Dread(id, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, out);
                            }};
-    tellValue(link, holder, dataset.get(), path);
+    tellValue(link, holder, readBelow(dataset.get()), path);
+}
+
+void tellMemberText(WorkerLink &link, const Hdf5Handle &dataset, const Hdf5Path &path,
+                    const std::vector<std::string> &member)
+{
+    Hdf5Path own = path;
+    own.insert(own.end(), member.begin(), member.end());
+    Hdf5Handle type(H5Dget_type(dataset.get()));
+    for (const std::string &name : member) {
+        const int number = H5Tget_member_index(type.get(), name.c_str());
+        type = Hdf5Handle(H5Tget_member_type(type.get(), unsigned(std::max(number, 0))));
+    }
+    // libhdf5 reads the members that the type in memory names: here this one alone.
+    for (std::size_t i = member.size(); type.valid() && i-- > 0;) {
+        Hdf5Handle outer(H5Tcreate(H5T_COMPOUND, H5Tget_size(type.get())));
+        H5Tinsert(outer.get(), member[i].c_str(), 0, type.get());
+        type = std::move(outer);
+    }
+    const Holder holder = {std::move(type), Hdf5Handle(H5Dget_space(dataset.get())),
+                           [id = dataset.get()](hid_t memory, void *out) {
+                               return H5Dread(id, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, out);
+                           }};
+    tellValue(link, holder, readVariableText, own);
 }
 
 std::string textAttribute(const Hdf5Handle &object, const char *name)
@@ -303,7 +336,7 @@ std::string textAttribute(const Hdf5Handle &object, const char *name)
     const Holder holder = attributeHolder(attribute);
     if (!holder.type.valid() || H5Tget_class(holder.type.get()) != H5T_STRING)
         return {};
-    const auto value = readValue(holder, object.get(), {});
+    const auto value = readValue(holder, readBelow(object.get()), {});
     const auto *const texts =
         value.ok() ? std::get_if<std::vector<std::string>>(&value->data) : nullptr;
     return texts != nullptr && texts->size() == 1 ? texts->front() : std::string();

@@ -14,6 +14,10 @@ void tellAttributes(WorkerLink &link, const Hdf5Handle &object, const Hdf5Path &
 /// Tells the elements of a dataset of text, references or variable-length lists.
 void tellElements(WorkerLink &link, const Hdf5Handle &dataset, const Hdf5Path &path);
 
+/// Tells the text in a member of a dataset's compound type, below the names that lead to it.
+void tellMemberText(WorkerLink &link, const Hdf5Handle &dataset, const Hdf5Path &path,
+                    const std::vector<std::string> &member);
+
 /// The text of a scalar attribute; empty where there is none.
 std::string textAttribute(const Hdf5Handle &object, const char *name);
 

@@ -16,20 +16,32 @@ constexpr std::size_t Links = 4'000'000;
 constexpr std::size_t Depth = 2000;
 constexpr std::size_t LinkTextBytes = 1u << 16;
 
+/// A link as its group lists it. A name with a slash, or ".", would be taken for a path: objects are
+/// opened by their address, the text of other links is read by their place in the listing.
+struct Link
+{
+    std::string name;
+    H5L_type_t type = H5L_TYPE_ERROR;
+    haddr_t address = HADDR_UNDEF; ///< of a hard link
+    std::size_t size = 0;          ///< of the text of another
+};
+
 struct Listing
 {
-    std::vector<std::string> names;
+    std::vector<Link> links;
     bool isOrdered = true;
 };
 
 /// The names of a group come in their order; a listing that goes back walks in a circle.
-herr_t collectLink(hid_t, const char *name, const H5L_info_t *, void *data)
+herr_t collectLink(hid_t, const char *name, const H5L_info_t *info, void *data)
 {
     auto &listing = *static_cast<Listing *>(data);
-    listing.isOrdered = listing.names.empty() || listing.names.back() < name;
-    if (!listing.isOrdered || listing.names.size() == Links)
+    listing.isOrdered = listing.links.empty() || listing.links.back().name < name;
+    if (!listing.isOrdered || listing.links.size() == Links)
         return 1;
-    listing.names.emplace_back(name);
+    const bool isHard = info->type == H5L_TYPE_HARD;
+    listing.links.push_back(
+        {name, info->type, isHard ? info->u.address : HADDR_UNDEF, isHard ? 0 : info->u.val_size});
     return 0;
 }
 
@@ -51,15 +63,16 @@ public:
         enter(Hdf5Handle(H5Gopen2(m_file.get(), "/", H5P_DEFAULT)));
         while (!m_open.empty()) {
             Group &group = m_open.back();
-            if (group.next == group.names.size()) {
+            if (group.next == group.links.size()) {
                 m_open.pop_back();
                 if (!m_open.empty())
                     m_path.pop_back();
                 continue;
             }
-            m_path.push_back(group.names[group.next++]);
+            const Link &link = group.links[group.next];
+            m_path.push_back(link.name);
             const std::size_t depth = m_open.size();
-            visit(group.handle, m_path.back());
+            visit(group.handle, link, group.next++);
             H5Eclear2(H5E_DEFAULT);
             if (m_open.size() == depth)
                 m_path.pop_back();
@@ -70,7 +83,7 @@ private:
     struct Group
     {
         Hdf5Handle handle;
-        std::vector<std::string> names;
+        std::vector<Link> links;
         std::size_t next = 0;
     };
 
@@ -104,23 +117,20 @@ private:
                      "the group's links are not in order: not all are listed");
         else if (stopped > 0)
             complain(ErrorCode::Limit, "the group has more links than are listed");
-        m_open.push_back({std::move(group), std::move(listing.names), 0});
+        m_open.push_back({std::move(group), std::move(listing.links), 0});
     }
 
-    void visit(const Hdf5Handle &group, const std::string &name)
+    /// `link` is lost once its object is a group that was entered.
+    void visit(const Hdf5Handle &group, const Link &link, std::size_t place)
     {
-        H5L_info_t info = {};
-        if (H5Lget_info(group.get(), name.c_str(), &info, H5P_DEFAULT) < 0)
-            return complain(ErrorCode::Malformed, "the link cannot be read: " + hdf5Failure());
-        switch (info.type) {
-        case H5L_TYPE_HARD: return visitObject(info.u.address);
-        case H5L_TYPE_SOFT: return tellSoftLink(group, name, info.u.val_size);
-        case H5L_TYPE_EXTERNAL: return tellExternalLink(group, name, info.u.val_size);
+        switch (link.type) {
+        case H5L_TYPE_HARD: return visitObject(link.address);
+        case H5L_TYPE_SOFT: return tellSoftLink(group, link, place);
+        case H5L_TYPE_EXTERNAL: return tellExternalLink(group, link, place);
         default: return complain(ErrorCode::Unsupported, "is a link of a kind that is not known");
         }
     }
 
-    /// By address: a name with a slash would be taken for a path.
     void visitObject(haddr_t address)
     {
         Hdf5Handle object(H5Oopen_by_addr(m_file.get(), address));
@@ -135,22 +145,25 @@ private:
         }
     }
 
-    std::string linkText(const Hdf5Handle &group, const std::string &name, std::size_t size)
+    std::string linkText(const Hdf5Handle &group, const Link &link, std::size_t place)
     {
-        std::string text(std::min(size, LinkTextBytes) + 1, '\0');
-        if (H5Lget_val(group.get(), name.c_str(), text.data(), text.size() - 1, H5P_DEFAULT) < 0)
+        std::string text(std::min(link.size, LinkTextBytes) + 1, '\0');
+        if (H5Lget_val_by_idx(group.get(), ".", H5_INDEX_NAME, H5_ITER_INC, place, text.data(),
+                              text.size() - 1, H5P_DEFAULT)
+            < 0)
             return {};
         return text;
     }
 
-    void tellSoftLink(const Hdf5Handle &group, const std::string &name, std::size_t size)
+    void tellSoftLink(const Hdf5Handle &group, const Link &link, std::size_t place)
     {
-        m_link.tell(Hdf5Value{m_path, false, Hdf5Value::Link{linkText(group, name, size).c_str()}});
+        m_link.tell(
+            Hdf5Value{m_path, false, Hdf5Value::Link{linkText(group, link, place).c_str()}});
     }
 
-    void tellExternalLink(const Hdf5Handle &group, const std::string &name, std::size_t size)
+    void tellExternalLink(const Hdf5Handle &group, const Link &link, std::size_t place)
     {
-        const std::string text = linkText(group, name, size);
+        const std::string text = linkText(group, link, place);
         const char *file = nullptr, *object = nullptr;
         unsigned flags = 0;
         const bool isKnown =

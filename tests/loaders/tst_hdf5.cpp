@@ -3,6 +3,7 @@
 // the worker that looks through them: ended, stopped, starved, and talking nonsense.
 #include "loaders/chunk_cache.h"
 #include "loaders/chunk_filters.h"
+#include "loaders/file_source.h"
 #include "loaders/hdf5_client.h"
 #include "loaders/hdf5_loader.h"
 #include "loaders/hdf5_protocol.h"
@@ -30,6 +31,12 @@ const QString Folder = QStringLiteral(FORKPOINT_TEST_DATA "/hdf5/");
 Loaded open(const QString &file, const OpenOptions &options = {})
 {
     const Loader &loader = file.endsWith(".keras") ? kerasLoader() : hdf5Loader();
+    if (file.startsWith("virtual/")) // shows the files beside it
+        return load(loader,
+                    FileSource::openBeneath((Folder + "virtual").toStdString(),
+                                            file.mid(8).toStdString(), file.toStdString())
+                        .value(),
+                    options);
     return load(loader, memory(fileBytes(Folder + file), file.toStdString()), options);
 }
 
@@ -118,6 +125,7 @@ Hdf5Dataset exampleDataset()
     dataset.bytes = {std::byte(9)};
     dataset.chunkDims = {2, 2};
     dataset.filters = {{1, {6}}, {32001, {1, 2, 3}}};
+    dataset.mappings = {{"other.h5", "/x", {0, 1}, {3, 2}, {4}, {6}}};
     dataset.problem = "why";
     return dataset;
 }
@@ -173,7 +181,8 @@ private slots:
         QMap<QString, std::size_t> counts;
         for (const QStringList &row : readTable(Folder + "expected.txt"))
             counts[row[0]] += row[1] == "tensor" ? 1 : 0;
-        for (const char *const file : {"types.h5", "chunks.h5", "values.h5", "user_block.h5"})
+        for (const char *const file :
+             {"types.h5", "chunks.h5", "values.h5", "user_block.h5", "odd.h5"})
             QCOMPARE(open(file).catalog().tensors.size(), counts[file]);
     }
 
@@ -184,6 +193,42 @@ private slots:
         QCOMPARE(tensors[*named(loaded, "hard")].storage, tensors[*named(loaded, "g.x")].storage);
         QVERIFY(loaded.tells("an external link"));
         QVERIFY(!loaded.hasUnreadable());
+    }
+
+    void refusesWhatVirtualDatasetsMayNotShow_data()
+    {
+        QTest::addColumn<QByteArray>("reason");
+        QTest::newRow("outside") << QByteArray("must lie inside its directory, the path has '..'");
+        QTest::newRow("absolute") << QByteArray("must lie inside its directory");
+        QTest::newRow("missing") << QByteArray("its data lie in another file ('none.h5')");
+        QTest::newRow("nothing") << QByteArray("has no such dataset");
+        QTest::newRow("too_small") << QByteArray("shows a box [3, 4] of 'a' as a box [9, 4]");
+        QTest::newRow("other_type") << QByteArray("which is of another type");
+        QTest::newRow("overlapping") << QByteArray("shows two sources at one place");
+        QTest::newRow("of_virtual") << QByteArray("which is virtual itself");
+        QTest::newRow("with_gaps") << QByteArray("with gaps between them");
+    }
+    void refusesWhatVirtualDatasetsMayNotShow()
+    {
+        QFETCH(QByteArray, reason);
+        const Loaded loaded = open("virtual/whole.h5");
+        const auto index = named(loaded, QTest::currentDataTag());
+        QVERIFY(index);
+        const TensorRef &tensor = loaded.catalog().tensors[*index];
+        QVERIFY(tensor.unreadable);
+        QVERIFY2(tensor.unreadable->text.find(reason.toStdString()) != std::string::npos,
+                 tensor.unreadable->text.c_str());
+    }
+
+    /// Who opened one file did not open those beside it.
+    void fileAloneShowsItselfAlone()
+    {
+        const Loaded loaded =
+            load(hdf5Loader(),
+                 FileSource::open((Folder + "virtual/whole.h5").toStdString(), "whole.h5").value());
+        const TensorRef &tensor = loaded.catalog().tensors[*named(loaded, "of_below")];
+        QVERIFY(tensor.unreadable);
+        QVERIFY(tensor.unreadable->text.find("this file alone was opened") != std::string::npos);
     }
 
     void refusesWhatLiesElsewhere_data()

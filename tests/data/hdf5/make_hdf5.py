@@ -163,12 +163,134 @@ def elsewhere(f, name):
     f["self"] = h5py.SoftLink("/self")
 
 
+def odd(f, name):
+    """Text in compounds; `!` in names becomes a character afterwards with which no library lets a link be made."""
+    word = h5py.string_dtype()
+    inner = np.dtype([("deep", word), ("n", "<i4")])
+    a = np.zeros(3, np.dtype([("x", "<f4"), ("word", word), ("inner", inner), ("four", "S4")]))
+    a["x"], a["word"], a["four"] = [1, 2, 3], ["p", "", "qrs"], [b"ab", b"abcd", b""]
+    a["inner"]["deep"], a["inner"]["n"] = ["u", "vw", "ü"], [7, 8, 9]
+    f.create_dataset("texts", data=a)
+    f.create_dataset("texts_chunked", data=a, chunks=(2,), compression="gzip")
+    for n in ("texts", "texts_chunked"):
+        tensor(name, n + ".x", a["x"])
+        tensor(name, n + ".inner.n", a["inner"]["n"])
+        tensor(name, n + ".four", a["four"], "|S4")
+        for i in range(3):
+            value(name, f"{n}.word.{i}", a["word"][i])
+            value(name, f"{n}.inner.deep.{i}", a["inner"]["deep"][i])
+    for n, i in (("end!", 1), ("slash!name", 2), ("group!slash/x", 3)):
+        f[n] = np.arange(i, dtype="f4")
+    for n, i in (("end/", 1), ("slash/name", 2), ("group/slash.x", 3)):
+        tensor(name, n, np.arange(i, dtype="f4"))
+    f["link!slash"] = h5py.SoftLink("/texts")
+    value(name, "link/slash", "/texts")
+
+
+def nbit(f, name):
+    """Numbers of fewer bits than their bytes have: expected is where the file's type puts these bits, zeros beside them."""
+    rng = np.random.default_rng(3)
+
+    def write(n, file_type, a, memory_type=None):
+        p = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        p.set_chunk((5,) + a.shape[1:])
+        p.set_filter(h5py.h5z.FILTER_NBIT, h5py.h5z.FLAG_MANDATORY, ())
+        d = h5py.h5d.create(f.id, n.encode(), file_type, h5py.h5s.create_simple(a.shape), p)
+        d.write(h5py.h5s.ALL, h5py.h5s.ALL, a, memory_type or h5py.h5t.py_create(a.dtype))
+
+    def few(base, precision, offset):
+        t = base.copy()
+        t.set_precision(precision)
+        t.set_offset(offset)
+        return t
+
+    def stored(a, precision, offset, kind):
+        return ((a.astype("i8").view("u8") & np.uint64(2**precision - 1)) << np.uint64(offset)).astype(kind)
+
+    a = rng.integers(-2**10, 2**10, (12, 3)).astype("<i4")
+    for n, base, precision, offset, kind in (("eleven", h5py.h5t.STD_I32LE, 11, 5, "<u4"), ("eleven_big", h5py.h5t.STD_I32BE, 11, 5, ">u4"),
+                                             ("nineteen", h5py.h5t.STD_I64LE, 19, 0, "<u8"), ("sixteen", h5py.h5t.STD_I32LE, 16, 8, "<u4"),
+                                             ("high", h5py.h5t.STD_I16BE, 11, 5, ">u2"), ("one_byte", h5py.h5t.STD_I32LE, 8, 16, "<u4")):
+        own = a if precision > 8 else (a % 100).astype("<i4")
+        write(n, few(base, precision, offset), own)
+        bits = int(kind[2]) * 8
+        LINES.append("\t".join((name, "tensor", n, f"void{bits}", json.dumps([12, 3]), hashlib.sha256(stored(own, precision, offset, kind).tobytes()).hexdigest())))
+    write("whole", h5py.h5t.STD_I32LE, a)
+    tensor(name, "whole", a)
+    record = np.zeros(11, np.dtype([("n", "<i4"), ("x", "<f8"), ("three", "<i2", (3,)), ("tag", "S5")]))
+    record["n"], record["x"], record["three"], record["tag"] = rng.integers(-60, 60, 11), rng.random(11), rng.integers(-9, 9, (11, 3)), b"abcde"
+    t = h5py.h5t.create(h5py.h5t.COMPOUND, 32)
+    t.insert(b"n", 1, few(h5py.h5t.STD_I32LE, 7, 3))
+    t.insert(b"x", 8, h5py.h5t.IEEE_F64LE)
+    t.insert(b"three", 16, h5py.h5t.array_create(few(h5py.h5t.STD_I16BE, 5, 2), (3,)))
+    t.insert(b"tag", 24, h5py.h5t.py_create(np.dtype("S5")))
+    write("record", t, record)
+    for n, kind, a in (("n", "void32", stored(record["n"], 7, 3, "<u4")), ("three", "void16", stored(record["three"], 5, 2, ">u2"))):
+        LINES.append("\t".join((name, "tensor", "record." + n, kind, json.dumps(list(a.shape)), hashlib.sha256(a.tobytes()).hexdigest())))
+    tensor(name, "record.x", record["x"])
+    tensor(name, "record.tag", record["tag"], "|S5")
+
+
+def virtual(here):
+    """virtual/whole.h5 shows parts.h5, below/more.h5 and itself; what must not be shown, or does not fit, is beside."""
+    (here / "virtual/below").mkdir(parents=True, exist_ok=True)
+    a, b, c = np.arange(12, dtype="f4").reshape(3, 4), np.arange(100, 108, dtype=">f4"), np.arange(200, 220, dtype="f4").reshape(5, 4)
+    with h5py.File(here / "virtual/parts.h5", "w") as f:
+        f["a"] = a
+        f.create_dataset("c", data=c, chunks=(2, 3), compression="gzip")
+    with h5py.File(here / "virtual/below/more.h5", "w") as f:
+        f["g/b"] = b
+    with h5py.File(here / "virtual/whole.h5", "w", libver=("v110", "v110")) as f:
+        f["own"] = np.arange(4, dtype="f4") + 0.5
+        layout = h5py.VirtualLayout((8, 4), "f4")
+        whole = np.full((8, 4), -2, "f4")
+        layout[0:3] = h5py.VirtualSource("parts.h5", "a", (3, 4))
+        whole[0:3] = a
+        layout[3, :] = h5py.VirtualSource(".", "own", (4,))
+        whole[3] = np.arange(4) + 0.5
+        layout[5:7, 1:3] = h5py.VirtualSource("parts.h5", "c", (5, 4))[2:4, 2:4]
+        whole[5:7, 1:3] = c[2:4, 2:4]
+        f.create_virtual_dataset("stitched", layout, fillvalue=-2)
+        tensor("virtual/whole.h5", "stitched", whole)
+        layout = h5py.VirtualLayout((8,), ">f4")
+        layout[:] = h5py.VirtualSource("below/more.h5", "g/b", (8,))
+        f.create_virtual_dataset("of_below", layout)
+        tensor("virtual/whole.h5", "of_below", b.astype("f4"))
+        tensor("virtual/whole.h5", "own", np.arange(4, dtype="f4") + 0.5)
+        assert np.array_equal(f["stitched"][...], whole) and np.array_equal(f["of_below"][...], b)
+        for name, file, shape, dtype in (("outside", "../types.h5", (4,), "f4"), ("absolute", "/etc/passwd", (4,), "f4"), ("missing", "none.h5", (4,), "f4"),
+                                         ("nothing", "parts.h5", (4,), "f4"), ("too_small", "parts.h5", (9, 4), "f4"), ("other_type", "parts.h5", (3, 4), "f8")):
+            layout = h5py.VirtualLayout(shape, dtype)
+            layout[...] = h5py.VirtualSource(file, "z" if name == "nothing" else "a", shape, dtype)
+            f.create_virtual_dataset(name, layout)
+        layout = h5py.VirtualLayout((6,), "f4")
+        layout[0:4] = h5py.VirtualSource(".", "own", (4,))
+        layout[2:6] = h5py.VirtualSource(".", "own", (4,))
+        f.create_virtual_dataset("overlapping", layout)
+        layout = h5py.VirtualLayout((4,), "f4")
+        layout[:] = h5py.VirtualSource(".", "overlapping", (6,))[0:4]
+        f.create_virtual_dataset("of_virtual", layout)
+        layout = h5py.VirtualLayout((4,), "f4")
+        layout[0:4:2] = h5py.VirtualSource(".", "own", (4,))[0:2]
+        f.create_virtual_dataset("with_gaps", layout)
+
+
 def main():
     here = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent)
     for name, write, options in (("types.h5", types, {}), ("chunks.h5", chunks, {}), ("chunks_latest.h5", chunks, dict(libver="latest")), ("values.h5", values, {}),
                                  ("elsewhere.h5", elsewhere, {}), ("user_block.h5", lambda f, n: (f.__setitem__("x", np.arange(3.0)), f.create_dataset("y", data=np.arange(9.0), chunks=(4,)), tensor(n, "x", np.arange(3.0)), tensor(n, "y", np.arange(9.0))), dict(userblock_size=512))):
         with h5py.File(here / name, "w", **options) as f:
             write(f, name)
+    virtual(here)
+    with h5py.File(here / "nbit.h5", "w") as f:
+        nbit(f, "nbit.h5")
+    with h5py.File(here / "odd.h5", "w") as f:
+        odd(f, "odd.h5")
+    data = (here / "odd.h5").read_bytes()
+    for old, new in ((b"\0end!\0", b"\0end/\0"), (b"slash!name", b"slash/name"), (b"group!slash", b"group/slash"), (b"link!slash", b"link/slash")):
+        assert data.count(old) == 1, (old, data.count(old))
+        data = data.replace(old, new)
+    (here / "odd.h5").write_bytes(data)
     (here / "expected.txt").write_text("\n".join(LINES) + "\n")
 
 
