@@ -200,6 +200,34 @@ bool isTraced(const Place &place, const fs::path &directory, const std::set<std:
     return first != traced.end() && first->starts_with(folder);
 }
 
+/// Whether a folder holds files of the trace and nothing else that could be a checkpoint.
+bool holdsTraceAlone(const fs::path &directory, const std::string &name,
+                     const std::set<std::string> &traced)
+{
+    const std::string prefix = name + "/";
+    const auto first = traced.lower_bound(prefix);
+    if (first == traced.end() || !first->starts_with(prefix))
+        return false;
+    const auto listing = listDirectory(directory / name, name);
+    return listing.ok() && listing->complete
+        && std::all_of(listing->entries.begin(), listing->entries.end(),
+                       [&](const DirectoryEntry &entry) {
+                           const bool isTrace = traced.count(prefix + entry.name) > 0
+                               || entry.name.ends_with(".tmp");
+                           return entry.kind == EntryKind::File && isTrace;
+                       });
+}
+
+/// What a directory has beside the folders of its trace.
+DirectoryListing withoutTrace(const fs::path &directory, DirectoryListing listing,
+                              const std::set<std::string> &traced)
+{
+    std::erase_if(listing.entries, [&](const DirectoryEntry &entry) {
+        return entry.kind == EntryKind::Directory && holdsTraceAlone(directory, entry.name, traced);
+    });
+    return listing;
+}
+
 /// A number that a word calls a step; a bare one may count anything.
 std::optional<Step> stepInName(const fs::path &path)
 {
@@ -371,7 +399,7 @@ Result<std::shared_ptr<const Run>> openDirectory(const fs::path &path, OpenedPtr
     TraceFiles traceFiles = findTraceFiles(path, stop);
     const std::set<std::string> traced = traceFiles.names();
     const Diagnostics before = run->m_diagnostics;
-    FP_TRY(bool taken, takeDirectory(path, listing, {}, *run, stop));
+    FP_TRY(bool taken, takeDirectory(path, withoutTrace(path, listing, traced), {}, *run, stop));
     if (taken && std::any_of(run->m_places.begin(), run->m_places.end(), [&](const Place &place) {
             return isTraced(place, path, traced);
         })) {

@@ -540,6 +540,7 @@ private slots:
         }
         const auto run = openRun(root / "A", {}, {}).value();
         QVERIFY(run->trace());
+        QVERIFY(run->complete());
         QCOMPARE(run->steps().size(), std::size_t(3));
         QVERIFY(run->steps()[0].isKept && !run->steps()[1].isKept);
         QCOMPARE(newestStep(*run), std::size_t(2));
