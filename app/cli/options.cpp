@@ -417,6 +417,10 @@ ParsedArguments parseArguments(int count, char **arguments)
         }
         result.status = 2;
         result.error = error.what();
+        const bool known = std::any_of(std::begin(commands), std::end(commands),
+                                       [&](const Command &c) { return result.command == c.name; });
+        if (result.command != "error" && !known)
+            result.error = "no command '" + result.command + "'";
         return result;
     }
     auto options = finishOptions(std::move(raw));

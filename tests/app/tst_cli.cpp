@@ -109,6 +109,7 @@ private slots:
     void mirrored();
     void threadsGiveTheSameBytes();
     void reportsEqualTheStandardOutput();
+    void unknownCommandIsNamed();
     void refusalsAreDocuments_data();
     void refusalsAreDocuments();
     void helpAndVersion();
@@ -324,6 +325,13 @@ void TestCli::reportsEqualTheStandardOutput()
     // What cannot be written is not silently lost.
     QCOMPARE(run({"compare", "A", "A", "--report", "/nonexistent/x.json"}).status, 2);
     QVERIFY(!run({"compare", "A", "A", "--report", "/nonexistent/x.json"}).err.isEmpty());
+}
+
+void TestCli::unknownCommandIsNamed()
+{
+    const Ended ran = run({"compair", "A", "C"});
+    QCOMPARE(ran.status, 2);
+    QVERIFY(ran.err.contains("no command 'compair'"));
 }
 
 void TestCli::refusalsAreDocuments_data()
