@@ -33,6 +33,18 @@ Look look(StepStatus status)
     return {QStringLiteral("…"), QStringLiteral("not compared yet"), ThemeColor::Muted};
 }
 
+Look look(LinkStatus status)
+{
+    switch (status) {
+    case LinkStatus::Equal: return look(ItemStatus::Identical);
+    case LinkStatus::Different: return look(ItemStatus::Different);
+    case LinkStatus::Undecided:
+        return {QStringLiteral("?"), QStringLiteral("undecided"), ThemeColor::Unknown};
+    case LinkStatus::NotRecorded: break;
+    }
+    return {QStringLiteral("–"), QStringLiteral("not recorded"), ThemeColor::Muted};
+}
+
 Look look(Outcome outcome)
 {
     switch (outcome) {

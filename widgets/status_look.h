@@ -18,6 +18,7 @@ struct Look
 
 Look look(ItemStatus status); ///< = ≠ ? ◐ ◑
 Look look(StepStatus status); ///< the same, … while pending
+Look look(LinkStatus status);
 Look look(Outcome outcome);
 Look look(Severity severity);
 

@@ -44,6 +44,14 @@ void StepAxis::fit()
     m_fitted = true;
 }
 
+void StepAxis::showRange(double from, double to)
+{
+    m_from = from - 0.5;
+    m_to = std::max(to + 0.5, m_from + SmallestSpan);
+    m_fitted = false;
+    clamp();
+}
+
 void StepAxis::zoomAt(double x, double factor)
 {
     const double fixed = stepAt(x);

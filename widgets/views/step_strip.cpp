@@ -58,6 +58,19 @@ std::shared_ptr<const RunComparison> stepsOfTheOnlySide(const ViewContext &conte
     return steps;
 }
 
+/// Checkpoint and trace of one step are one place to stop at: different where either is.
+std::shared_ptr<const std::vector<StepMark>> onePerStep(const std::vector<StepMark> &all)
+{
+    auto result = std::make_shared<std::vector<StepMark>>();
+    for (const StepMark &mark : all) {
+        if (result->empty() || result->back().step != mark.step)
+            result->push_back(mark);
+        else if (mark.status == StepStatus::Different)
+            result->back().status = mark.status;
+    }
+    return result;
+}
+
 } // namespace
 
 StepStrip::StepStrip(ViewContext *context, QWidget *parent)
@@ -86,9 +99,9 @@ StepStrip::StepStrip(ViewContext *context, QWidget *parent)
 
 QSize StepStrip::sizeHint() const
 {
-    const bool steps = m_comparison && !m_comparison->steps.empty();
+    const bool steps = m_stops && m_stops->size() > 0;
     const int lanes = steps || !m_metric.isEmpty()
-        ? metricHeight() + laneHeight() + fontMetrics().height()
+        ? metricHeight() + timelineHeight() + laneHeight() + fontMetrics().height()
         : fontMetrics().height() + 8;
     return {800, lanes + 2 * Padding};
 }
@@ -105,7 +118,7 @@ int StepStrip::metricHeight() const
 
 int StepStrip::laneHeight() const
 {
-    return m_comparison && !m_comparison->steps.empty() ? MarkSize + 12 : 0;
+    return m_lane && m_lane->size() > 0 ? MarkSize + 12 : 0;
 }
 
 void StepStrip::refresh()
@@ -114,12 +127,12 @@ void StepStrip::refresh()
     if (!m_comparison)
         m_comparison = stepsOfTheOnlySide(*m_context);
     refreshMetric();
-    m_pyramid = m_comparison ? StepPyramid(m_comparison->steps) : StepPyramid();
-    const bool any = m_pyramid.size() > 0;
+    refreshMarks();
+    const bool any = m_stops && m_stops->size() > 0;
     double lowest = 0, highest = 1;
     if (any) {
-        lowest = double(m_comparison->steps.front().step);
-        highest = double(m_comparison->steps.back().step);
+        lowest = double(m_stops->steps->front().step);
+        highest = double(m_stops->steps->back().step);
     }
     if (!m_metric.isEmpty()) {
         const double first = double(m_metric.points().front().step);
@@ -127,12 +140,54 @@ void StepStrip::refresh()
         lowest = any ? std::min(lowest, first) : first;
         highest = any ? std::max(highest, last) : last;
     }
-    const bool differing = m_pyramid.any(StepStatus::Different);
+    const bool differing = any && m_stops->pyramid.any(StepStatus::Different);
     m_next->setEnabled(differing);
     m_previous->setEnabled(differing);
     m_axis.setExtent(lowest, highest);
+    openAtDivergence();
+    measure();
     updateGeometry();
     update();
+}
+
+void StepStrip::refreshMarks()
+{
+    m_lane = m_stops = nullptr;
+    m_timeline.setTimeline({}, {});
+    if (!m_comparison)
+        return;
+    const auto &all = m_comparison->steps;
+    if (!m_comparison->trace) {
+        m_lane = m_stops = std::make_shared<const Marks>(
+            std::shared_ptr<const std::vector<StepMark>>(m_comparison, &all));
+        return;
+    }
+    std::optional<TimelineLanes::Place> divergence;
+    if (const auto &first = m_comparison->firstDivergence; first && first->step)
+        divergence = TimelineLanes::Place{*first->step, first->stage};
+    m_timeline.setTimeline(Timeline(m_comparison->chain), std::move(divergence));
+    auto lane = std::make_shared<std::vector<StepMark>>();
+    std::copy_if(all.begin(), all.end(), std::back_inserter(*lane),
+                 [](const StepMark &mark) { return mark.lane == StepLane::Checkpoint; });
+    m_lane = std::make_shared<const Marks>(std::move(lane));
+    m_stops = std::make_shared<const Marks>(onePerStep(all));
+}
+
+/// After the fork nearly all is different: a long timeline opens where it begins.
+void StepStrip::openAtDivergence()
+{
+    constexpr double Before = 2, After = 3, Wide = 24;
+    if (m_timeline.isEmpty()) {
+        m_openedAtDivergence = false;
+        return;
+    }
+    const auto &first = m_comparison->firstDivergence;
+    const auto &steps = m_timeline.timeline().steps();
+    if (m_openedAtDivergence || !m_comparison->finished || !first || !first->step)
+        return;
+    m_openedAtDivergence = true;
+    if (double(steps.size()) > Wide)
+        m_axis.showRange(double(*first->step) - Before, double(*first->step) + After);
 }
 
 void StepStrip::refreshMetric()
@@ -174,7 +229,8 @@ QString StepStrip::metricSummary() const
 /// Once a size and a font: every mark asks where it stands.
 void StepStrip::measure()
 {
-    m_labelWidth = fontMetrics().horizontalAdvance(tr("checkpoints")) + 28;
+    m_labelWidth = std::max(fontMetrics().horizontalAdvance(tr("checkpoints")) + 28,
+                            m_timeline.labelWidth(fontMetrics()));
     const QRect area = plotArea();
     m_axis.setPixels(area.left(), area.width());
 }
@@ -184,10 +240,22 @@ QRect StepStrip::plotArea() const
     return rect().adjusted(m_labelWidth, Padding, -RightMargin, -Padding);
 }
 
-std::size_t StepStrip::markAfter(double step, std::size_t from) const
+QRect StepStrip::timelineArea() const
+{
+    const QRect area = plotArea();
+    return {area.left(), area.top() + metricHeight(), area.width(), timelineHeight()};
+}
+
+StepStrip::Marks::Marks(std::shared_ptr<const std::vector<StepMark>> marks)
+    : steps(std::move(marks)),
+      pyramid(*steps)
+{
+}
+
+std::size_t StepStrip::Marks::after(double step, std::size_t from) const
 {
     // The next column begins near by: strides grow until they step over it.
-    const auto &marks = m_comparison->steps;
+    const auto &marks = *steps;
     const auto before = [step](const StepMark &mark, double) { return double(mark.step) < step; };
     std::size_t end = from;
     for (std::size_t stride = 1; end < marks.size() && before(marks[end], step); stride *= 2) {
@@ -205,17 +273,17 @@ std::size_t StepStrip::markAfter(double step, std::size_t from) const
 std::vector<StepStrip::Column> StepStrip::columns() const
 {
     std::vector<Column> result;
-    if (!m_comparison)
+    if (!m_lane)
         return result;
     const QRect area = plotArea();
     const int right = area.right() + MarkSize;
-    std::size_t first = markAfter(m_axis.stepAt(area.left() - MarkSize));
-    while (first < m_pyramid.size()) {
-        const int x = int(std::lround(m_axis.xOf(double(m_comparison->steps[first].step))));
+    std::size_t first = m_lane->after(m_axis.stepAt(area.left() - MarkSize));
+    while (first < m_lane->size()) {
+        const int x = int(std::lround(m_axis.xOf(double((*m_lane)[first].step))));
         if (x > right)
             break;
-        const std::size_t end = std::max(markAfter(m_axis.stepAt(x + 0.5), first), first + 1);
-        result.push_back({x, m_pyramid.worst(first, end), first, end - 1});
+        const std::size_t end = std::max(m_lane->after(m_axis.stepAt(x + 0.5), first), first + 1);
+        result.push_back({x, m_lane->pyramid.worst(first, end), first, end - 1});
         first = end;
     }
     return result;
@@ -224,10 +292,10 @@ std::vector<StepStrip::Column> StepStrip::columns() const
 std::size_t StepStrip::selectedMark() const
 {
     const std::optional<Step> step = m_context->selectedStep();
-    if (!m_comparison || !step)
+    if (!m_stops || !step)
         return NoMark;
-    const std::size_t found = markAfter(double(*step));
-    const bool there = found < m_pyramid.size() && m_comparison->steps[found].step == *step;
+    const std::size_t found = m_stops->after(double(*step));
+    const bool there = found < m_stops->size() && (*m_stops)[found].step == *step;
     return there ? found : NoMark;
 }
 
@@ -240,16 +308,15 @@ std::optional<std::size_t> StepStrip::markAt(int x) const
         if (away >= distance)
             continue;
         distance = away;
-        best = m_pyramid.next(column.first, column.status);
+        best = m_lane->pyramid.next(column.first, column.status);
     }
     return best;
 }
 
 // --- selection --------------------------------------------------------------------------------
 
-void StepStrip::select(std::size_t mark)
+void StepStrip::select(Step step)
 {
-    const Step step = m_comparison->steps[mark].step;
     m_axis.show(double(step));
     update();
     m_context->selectStep(step);
@@ -257,27 +324,27 @@ void StepStrip::select(std::size_t mark)
 
 void StepStrip::jump(bool backward)
 {
-    if (!m_comparison)
+    if (!m_stops)
         return;
     const std::optional<Step> selected = m_context->selectedStep();
     std::optional<std::size_t> target;
     if (backward && selected)
-        target = m_pyramid.previous(markAfter(double(*selected)), StepStatus::Different);
-    else if (!backward)
         target =
-            m_pyramid.next(selected ? markAfter(double(*selected) + 1) : 0, StepStatus::Different);
+            m_stops->pyramid.previous(m_stops->after(double(*selected)), StepStatus::Different);
+    else if (!backward)
+        target = m_stops->pyramid.next(selected ? m_stops->after(double(*selected) + 1) : 0,
+                                       StepStatus::Different);
     if (target)
-        select(*target);
+        select((*m_stops)[*target].step);
 }
 
 void StepStrip::keyPressEvent(QKeyEvent *event)
 {
-    const std::size_t count = m_pyramid.size();
+    const std::size_t count = m_stops ? m_stops->size() : 0;
     const std::size_t selected = selectedMark();
     if (event->key() == Qt::Key_Plus || event->key() == Qt::Key_Minus) {
-        const std::size_t at = selectedMark();
-        const double x = at == NoMark ? plotArea().center().x()
-                                      : m_axis.xOf(double(m_comparison->steps[at].step));
+        const double x = selected == NoMark ? plotArea().center().x()
+                                            : m_axis.xOf(double((*m_stops)[selected].step));
         m_axis.zoomAt(x, event->key() == Qt::Key_Plus ? 1 / ZoomStep : ZoomStep);
         update();
         return;
@@ -293,11 +360,14 @@ void StepStrip::keyPressEvent(QKeyEvent *event)
         QWidget::keyPressEvent(event);
         return;
     }
+    const auto selectMark = [&](std::size_t mark) { select((*m_stops)[mark].step); };
     switch (event->key()) {
-    case Qt::Key_Left: select(selected != NoMark && selected > 0 ? selected - 1 : 0); break;
-    case Qt::Key_Right: select(selected != NoMark ? std::min(selected + 1, count - 1) : 0); break;
-    case Qt::Key_Home: select(0); break;
-    case Qt::Key_End: select(count - 1); break;
+    case Qt::Key_Left: selectMark(selected != NoMark && selected > 0 ? selected - 1 : 0); break;
+    case Qt::Key_Right:
+        selectMark(selected != NoMark ? std::min(selected + 1, count - 1) : 0);
+        break;
+    case Qt::Key_Home: selectMark(0); break;
+    case Qt::Key_End: selectMark(count - 1); break;
     default: QWidget::keyPressEvent(event);
     }
 }
@@ -326,8 +396,13 @@ void StepStrip::mouseMoveEvent(QMouseEvent *event)
 void StepStrip::mouseReleaseEvent(QMouseEvent *event)
 {
     if (m_pressed && !m_dragging) {
-        if (const auto mark = markAt(event->pos().x()))
-            select(*mark);
+        const QPoint at = event->pos();
+        if (const auto place = m_timeline.placeAt(at, timelineArea(), m_axis)) {
+            select(place->step);
+            Q_EMIT stageSelected(QString::fromStdString(place->stage));
+        } else if (const auto mark = markAt(at.x())) {
+            select((*m_lane)[*mark].step);
+        }
     }
     m_pressed = m_dragging = false;
 }
@@ -373,10 +448,13 @@ QString StepStrip::toolTipAt(const QPoint &position) const
             .arg(nearest.step)
             .arg(QString::number(nearest.delta, 'g', 9));
     }
+    const QString cell = m_timeline.toolTipAt(position, timelineArea(), m_axis);
+    if (!cell.isEmpty())
+        return cell;
     const auto mark = markAt(position.x());
     if (!mark)
         return {};
-    const StepMark &step = m_comparison->steps[*mark];
+    const StepMark &step = (*m_lane)[*mark];
     QString text = tr("step %1: %2").arg(step.step).arg(describe(step.status));
     if (step.different > 0)
         text += tr(", ") + countedText(step.different, "item differs", "items differ");

@@ -5,6 +5,7 @@
 #include "widgets/step_axis.h"
 #include "widgets/step_pyramid.h"
 #include "widgets/view_context.h"
+#include "widgets/views/timeline_lanes.h"
 
 #include <QWidget>
 
@@ -14,8 +15,8 @@ class QAction;
 
 namespace forkpoint {
 
-/// The scrubber: a lane of a metric's B-A with the precision known, and a lane of checkpoints with a
-/// mark per step. Click, arrow keys, Home and End select; the wheel and plus and minus zoom, dragging
+/// The scrubber: a lane of a metric's B-A with the precision known, a lane of checkpoints with a
+/// mark per step, and where both sides have a trace the stages of the causal chain. Click, arrow keys, Home and End select; the wheel and plus and minus zoom, dragging
 /// and Ctrl with the arrow keys pan.
 class StepStrip : public QWidget
 {
@@ -41,6 +42,11 @@ public:
     std::vector<Column> columns() const; ///< as painted at the present zoom
     /// "0 at every common step (every bit known)", as written in the metric lane.
     QString metricSummary() const;
+    const Timeline &timeline() const { return m_timeline.timeline(); }
+
+Q_SIGNALS:
+    void
+    stageSelected(const QString &stage); ///< a cell of the timeline was clicked, its step selected
 
 protected:
     void paintEvent(QPaintEvent *event) override;
@@ -55,20 +61,34 @@ protected:
 private:
     static constexpr std::size_t NoMark = ~std::size_t(0);
 
+    struct Marks
+    {
+        std::shared_ptr<const std::vector<StepMark>> steps;
+        StepPyramid pyramid;
+
+        explicit Marks(std::shared_ptr<const std::vector<StepMark>> marks);
+        std::size_t size() const { return steps->size(); }
+        const StepMark &operator[](std::size_t mark) const { return (*steps)[mark]; }
+        /// The first at or after a step, looking from a mark that is not beyond it.
+        std::size_t after(double step, std::size_t from = 0) const;
+    };
+
     void refresh();
     void refreshMetric();
+    void refreshMarks();
+    void openAtDivergence();
     void measure();
-    void select(std::size_t mark);
+    void select(Step step);
     void jump(bool backward);
-    std::size_t selectedMark() const; ///< or NoMark
-    /// The first at or after a step, looking from a mark that is not beyond it.
-    std::size_t markAfter(double step, std::size_t from = 0) const;
+    std::size_t selectedMark() const; ///< of the stops, or NoMark
     std::optional<std::size_t> markAt(int x) const;
     QString toolTipAt(const QPoint &position) const;
 
     QRect plotArea() const;
+    QRect timelineArea() const;
     int metricHeight() const;
     int laneHeight() const;
+    int timelineHeight() const { return m_timeline.height(fontMetrics()); }
 
     void paintMetric(QPainter &painter, const QRect &lane) const;
     void paintMetricPoint(QPainter &painter, const QRect &plot, int x,
@@ -80,7 +100,10 @@ private:
     ViewContext *m_context;
     QAction *m_next, *m_previous, *m_fit;
     std::shared_ptr<const RunComparison> m_comparison;
-    StepPyramid m_pyramid; ///< of the comparison's marks
+    std::shared_ptr<const Marks> m_lane;  ///< what the lane of checkpoints shows
+    std::shared_ptr<const Marks> m_stops; ///< what can be selected: beside a timeline one a step
+    TimelineLanes m_timeline;
+    bool m_openedAtDivergence = false;
     MetricDeltas m_metric;
     QString m_metricName;
     StepAxis m_axis;

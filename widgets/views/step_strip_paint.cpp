@@ -20,16 +20,19 @@ void StepStrip::paintEvent(QPaintEvent *)
 {
     paintCard(this);
     QPainter painter(this);
-    if (laneHeight() == 0 && metricHeight() == 0) {
+    if (laneHeight() == 0 && metricHeight() == 0 && timelineHeight() == 0) {
         paintEmpty(painter);
         return;
     }
     const QRect area = plotArea();
     const QRect metric(area.left(), area.top(), area.width(), metricHeight());
-    const QRect marks(area.left(), metric.bottom() + 1, area.width(), laneHeight());
+    const QRect timeline = timelineArea();
+    const QRect marks(area.left(), timeline.bottom() + 1, area.width(), laneHeight());
     const QRect axis(area.left(), marks.bottom() + 1, area.width(), fontMetrics().height());
     if (metricHeight() > 0)
         paintMetric(painter, metric);
+    if (timelineHeight() > 0)
+        m_timeline.paint(painter, timeline, m_axis, palette(), m_context->selectedStep());
     if (laneHeight() > 0)
         paintMarks(painter, marks);
     paintAxis(painter, axis);
@@ -116,7 +119,9 @@ void StepStrip::paintMarks(QPainter &painter, const QRect &lane) const
         nearest = std::min(nearest, shown[i].x - shown[i - 1].x);
     const bool signs = nearest >= MarkRoom;
     const int width = signs ? MarkSize : std::max(1, nearest - 1);
-    const std::size_t selected = selectedMark();
+    const std::optional<Step> step = m_context->selectedStep();
+    const std::size_t at = step ? m_lane->after(double(*step)) : NoMark;
+    const std::size_t selected = at < m_lane->size() && (*m_lane)[at].step == *step ? at : NoMark;
     painter.setRenderHint(QPainter::Antialiasing, signs);
     for (const Column &column : shown) {
         const QRect mark(column.x - width / 2, lane.center().y() - MarkSize / 2, width, MarkSize);

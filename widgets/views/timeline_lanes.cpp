@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/timeline_lanes.h"
+
+#include "widgets/display_text.h"
+#include "widgets/status_look.h"
+#include "widgets/theme.h"
+
+#include <QCoreApplication>
+#include <QPainter>
+
+#include <algorithm>
+#include <cmath>
+
+namespace forkpoint {
+
+namespace {
+
+constexpr int CellRoom = 16;    // pixels between steps below which cells become columns
+constexpr int WidestCell = 110; // wider ones only spread the same text
+constexpr int LabelLeft = 14, LabelGap = 10;
+
+QString tr(const char *text)
+{
+    return QCoreApplication::translate("TimelineLanes", text);
+}
+
+/// Between no difference and all: never so pale that one of a million could be taken for none.
+QColor shade(const QColor &surface, const QColor &full, double share)
+{
+    const double weight = 0.35 + 0.65 * std::clamp(share, 0.0, 1.0);
+    const auto mixed = [&](int from, int to) {
+        return int(std::lround(from + (to - from) * weight));
+    };
+    return QColor(mixed(surface.red(), full.red()), mixed(surface.green(), full.green()),
+                  mixed(surface.blue(), full.blue()));
+}
+
+QString cellText(const Timeline::Cell &cell)
+{
+    QString text = sign(*cell.status);
+    if (cell.different > 0)
+        text += QStringLiteral(" %1/%2").arg(cell.different).arg(cell.compared);
+    return text;
+}
+
+QString countsText(const Timeline::Cell &cell)
+{
+    switch (*cell.status) {
+    case LinkStatus::Different:
+        return tr("%1 of %2 differ").arg(groupedText(cell.different), groupedText(cell.compared));
+    case LinkStatus::Equal: return tr("%1 compared, all equal").arg(groupedText(cell.compared));
+    case LinkStatus::Undecided:
+        return tr("%1 compared, no difference seen; the evidence does not say equal")
+            .arg(groupedText(cell.compared));
+    case LinkStatus::NotRecorded: break;
+    }
+    return tr("never recorded on both sides");
+}
+
+} // namespace
+
+void TimelineLanes::setTimeline(Timeline timeline, std::optional<Place> divergence)
+{
+    m_timeline = std::move(timeline);
+    m_divergence = std::move(divergence);
+}
+
+int TimelineLanes::rowHeight(const QFontMetrics &metrics)
+{
+    return metrics.height() + 3;
+}
+
+int TimelineLanes::height(const QFontMetrics &metrics) const
+{
+    return isEmpty() ? 0 : int(m_timeline.stages().size()) * rowHeight(metrics) + 4;
+}
+
+int TimelineLanes::labelWidth(const QFontMetrics &metrics) const
+{
+    int widest = 0;
+    for (const std::string &stage : m_timeline.stages())
+        widest = std::max(widest, metrics.horizontalAdvance(displayText(stage)));
+    return std::min(widest, metrics.averageCharWidth() * 24) + LabelLeft + LabelGap;
+}
+
+QRect TimelineLanes::rowRect(std::size_t row, const QRect &area) const
+{
+    const int height = (area.height() - 4) / std::max(1, int(m_timeline.stages().size()));
+    return {area.left(), area.top() + int(row) * height, area.width(), height};
+}
+
+std::vector<TimelineLanes::Stretch> TimelineLanes::stretches(const QRect &area,
+                                                             const StepAxis &axis) const
+{
+    std::vector<Stretch> result;
+    const auto &steps = m_timeline.steps();
+    std::size_t first = m_timeline.columnFrom(axis.stepAt(area.left() - WidestCell / 2));
+    while (first < steps.size()) {
+        const int x = int(std::lround(axis.xOf(double(steps[first]))));
+        if (x > area.right() + WidestCell / 2)
+            break;
+        const std::size_t end = std::max(m_timeline.columnFrom(axis.stepAt(x + 0.5)), first + 1);
+        result.push_back({x, first, end});
+        first = end;
+    }
+    return result;
+}
+
+void TimelineLanes::paintCell(QPainter &painter, const QRect &cell, const Timeline::Cell &content,
+                              bool hasText, const QPalette &palette) const
+{
+    const Theme theme = Theme::of(palette);
+    const bool differs = content.status == LinkStatus::Different;
+    const QColor color = theme.color(*content.status);
+    const double share =
+        content.compared > 0 ? double(content.different) / double(content.compared) : 1;
+    if (!hasText) {
+        // Without room for a sign, height tells: differing columns are full, others low.
+        const int height = differs ? cell.height() - 2 : std::max(2, cell.height() / 4);
+        painter.fillRect(QRect(cell.left(), cell.bottom() - height, cell.width(), height),
+                         differs ? shade(theme.surface, color, share) : color);
+        return;
+    }
+    painter.setPen(QPen(differs ? color : theme.border, 1));
+    painter.setBrush(differs ? QBrush(shade(theme.surface, color, share)) : QBrush(theme.surface));
+    painter.drawRoundedRect(QRectF(cell).adjusted(0.5, 1.5, -0.5, -1.5), 3, 3);
+    if (content.status == LinkStatus::NotRecorded) {
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(QBrush(theme.border, Qt::BDiagPattern));
+        painter.drawRoundedRect(QRectF(cell).adjusted(1, 2, -1, -2), 3, 3);
+    }
+    painter.setPen(differs ? (share > 0.3 ? theme.surface : theme.text) : color);
+    const QString whole = cellText(content);
+    const bool fits = painter.fontMetrics().horizontalAdvance(whole) + 6 <= cell.width();
+    painter.drawText(cell, Qt::AlignCenter, fits ? whole : sign(*content.status));
+}
+
+void TimelineLanes::paintOutlines(QPainter &painter, const QRect &area, const StepAxis &axis,
+                                  int width, const QPalette &palette,
+                                  std::optional<std::int64_t> selected) const
+{
+    const Theme theme = Theme::of(palette);
+    painter.setBrush(Qt::NoBrush);
+    const auto left = [&](std::int64_t step) {
+        return int(std::lround(axis.xOf(double(step)))) - width / 2;
+    };
+    if (m_divergence) {
+        const auto &stages = m_timeline.stages();
+        const auto row = std::find(stages.begin(), stages.end(), m_divergence->stage);
+        if (row != stages.end()) {
+            const QRect lane = rowRect(std::size_t(row - stages.begin()), area);
+            painter.setPen(QPen(theme.text, 2));
+            painter.drawRoundedRect(
+                QRect(left(m_divergence->step) - 1, lane.top(), width + 2, lane.height()), 4, 4);
+        }
+    }
+    if (selected) {
+        painter.setPen(QPen(theme.a, 2));
+        painter.drawRoundedRect(
+            QRect(left(*selected) - 3, area.top() - 1, width + 6, area.height() - 1), 4, 4);
+    }
+}
+
+void TimelineLanes::paint(QPainter &painter, const QRect &area, const StepAxis &axis,
+                          const QPalette &palette, std::optional<std::int64_t> selected) const
+{
+    const Theme theme = Theme::of(palette);
+    painter.setPen(theme.muted);
+    for (std::size_t row = 0; row < m_timeline.stages().size(); ++row) {
+        const QRect lane = rowRect(row, area);
+        const int room = area.left() - LabelLeft - LabelGap;
+        painter.drawText(QRect(LabelLeft, lane.top(), room, lane.height()), Qt::AlignVCenter,
+                         painter.fontMetrics().elidedText(displayText(m_timeline.stages()[row]),
+                                                          Qt::ElideMiddle, room));
+    }
+    const std::vector<Stretch> shown = stretches(area, axis);
+    double nearest = axis.pixelsPerStep() * 1e9;
+    for (std::size_t i = 1; i < shown.size(); ++i)
+        nearest = std::min(nearest, double(shown[i].x - shown[i - 1].x));
+    const bool cells = nearest >= CellRoom;
+    const int width =
+        cells ? std::min(int(std::min(nearest, 1e6)) - 4, WidestCell) : std::max(1, int(nearest));
+    painter.save();
+    painter.setClipRect(area.adjusted(-WidestCell / 2, -3, WidestCell / 2, 3));
+    painter.setRenderHint(QPainter::Antialiasing, cells);
+    for (std::size_t row = 0; row < m_timeline.stages().size(); ++row) {
+        const QRect lane = rowRect(row, area);
+        for (const Stretch &stretch : shown) {
+            const Timeline::Cell content = m_timeline.over(row, stretch.first, stretch.end);
+            if (content.status)
+                paintCell(painter, QRect(stretch.x - width / 2, lane.top(), width, lane.height()),
+                          content, cells, palette);
+        }
+    }
+    paintOutlines(painter, area, axis, width, palette, selected);
+    painter.restore();
+}
+
+std::optional<TimelineLanes::Place> TimelineLanes::placeAt(const QPoint &point, const QRect &area,
+                                                           const StepAxis &axis) const
+{
+    const auto &stages = m_timeline.stages();
+    for (std::size_t row = 0; row < stages.size(); ++row) {
+        const QRect lane = rowRect(row, area);
+        if (point.y() < lane.top() || point.y() > lane.bottom())
+            continue;
+        const Stretch *best = nullptr;
+        const std::vector<Stretch> shown = stretches(area, axis);
+        for (const Stretch &stretch : shown) {
+            if (!best || std::abs(stretch.x - point.x()) < std::abs(best->x - point.x()))
+                best = &stretch;
+        }
+        if (!best)
+            return std::nullopt;
+        const auto wanted = m_timeline.over(row, best->first, best->end).status;
+        for (std::size_t column = best->first; column < best->end; ++column) {
+            const ChainLink *link = m_timeline.link(row, column);
+            if ((link ? std::optional(link->status) : std::nullopt) == wanted)
+                return Place{m_timeline.steps()[column], stages[row]};
+        }
+    }
+    return std::nullopt;
+}
+
+QString TimelineLanes::toolTipAt(const QPoint &point, const QRect &area, const StepAxis &axis) const
+{
+    const std::optional<Place> place = placeAt(point, area, axis);
+    if (!place)
+        return {};
+    const auto &stages = m_timeline.stages();
+    const auto row =
+        std::size_t(std::find(stages.begin(), stages.end(), place->stage) - stages.begin());
+    const std::size_t column = m_timeline.columnFrom(double(place->step));
+    const Timeline::Cell cell = m_timeline.over(row, column, column + 1);
+    QString text = tr("step %1, %2: ").arg(place->step).arg(displayText(place->stage));
+    if (!cell.status)
+        return text + tr("nothing is recorded");
+    text += countsText(cell);
+    const ChainLink *link = m_timeline.link(row, column);
+    if (link && cell.compared > 0)
+        text += tr(", by %1").arg(qs(toString(link->strength)));
+    return text;
+}
+
+} // namespace forkpoint
