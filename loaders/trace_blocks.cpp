@@ -26,7 +26,8 @@ std::string_view find(const Fields &fields, std::string_view key)
     return found == fields.end() ? std::string_view() : std::string_view(found->second);
 }
 
-/// "a, b, c" at commas outside of brackets and quotes.
+/// "a, b, c" at commas outside of brackets and quotes. One more part than a record may have
+/// observations says that there are too many.
 std::vector<std::string_view> splitList(std::string_view text)
 {
     std::vector<std::string_view> parts;
@@ -47,7 +48,7 @@ std::vector<std::string_view> splitList(std::string_view text)
             continue;
         std::string_view part = text.substr(begin, i - begin);
         part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
-        if (!part.empty() && parts.size() < limits::TraceObservations)
+        if (!part.empty() && parts.size() <= limits::TraceObservations)
             parts.push_back(part);
         begin = i + 1;
     }
@@ -229,6 +230,12 @@ private:
             output.absence = Absence::Metadata;
         record.outputs.push_back(std::move(output));
         for (const std::string_view hash : splitList(find(fields, "Input hashes"))) {
+            if (record.inputs.size() == limits::TraceObservations) {
+                addProblem(record.place, "limit",
+                           "has more than " + std::to_string(limits::TraceObservations)
+                               + " input hashes");
+                break;
+            }
             Observation input;
             input.kind = DigestKind::Printed;
             input.digest = std::string(hash);

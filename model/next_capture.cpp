@@ -2,8 +2,6 @@
 #include "model/format.h"
 #include "model/trace_divergence.h"
 
-#include <algorithm>
-
 namespace forkpoint {
 
 namespace {
@@ -65,7 +63,9 @@ std::optional<NextCapture> nextCapture(const TraceComparison &trace,
             + "): the same iterations with digests of all bytes, or the tensors, "
               "decide it";
         capture.firstStep = compared.empty() ? 1 : compared.front();
-        capture.lastStep = std::min(compared.empty() ? 2 : compared.back(), capture.firstStep + 1);
+        // Two steps, where there is a second one.
+        const bool alone = !compared.empty() && compared.back() == capture.firstStep;
+        capture.lastStep = capture.firstStep + (alone ? 0 : 1);
         addCommands(capture, trace.dialectA, false);
         return capture;
     }

@@ -188,7 +188,8 @@ std::optional<FirstDivergence> earlier(std::optional<FirstDivergence> checkpoint
     if (checkpoint->step && trace->step && *checkpoint->step < *trace->step)
         return checkpoint;
     const bool provesBefore = checkpoint->provenEqualStep && trace->step
-        && *checkpoint->provenEqualStep + 1 == *trace->step;
+        && *checkpoint->provenEqualStep < *trace->step
+        && *checkpoint->provenEqualStep == *trace->step - 1;
     if (provesBefore)
         trace->sentence += " The checkpoints of step "
             + std::to_string(*checkpoint->provenEqualStep) + " are equal.";

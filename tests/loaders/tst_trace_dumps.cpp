@@ -269,6 +269,20 @@ private slots:
         }
     }
 
+    void tooManyInputHashes()
+    {
+        std::string whole = text(Data / "torchtitan/A/rank_0_activations.log");
+        const std::string few = "8.119748e+02, 7.440000e+02";
+        std::string many = "1.0e+00";
+        for (int i = 0; i < 65'536; ++i)
+            many += ", 1.0e+00";
+        whole.replace(whole.find(few), few.size(), many);
+        QTemporaryDir folder;
+        const Dump dump = cut(folder, "rank_0_activations.log", whole);
+        QVERIFY(dump.trace && dump.says("limit"));
+        QCOMPARE(dump.records.at(0).inputs.size(), std::size_t(65'536));
+    }
+
     void torchtitanBlocks()
     {
         const Dump dump(Data / "torchtitan/A");

@@ -133,6 +133,27 @@ private slots:
         QVERIFY(nextCapture(result, {}, verdict).has_value());
     }
 
+    void stepsAtTheEndOfIntegers()
+    {
+        TraceComparison result;
+        Verdict undecided;
+        undecided.outcome = Outcome::Undecided;
+        result.coverage.iterationsCompared = {INT64_MAX};
+        const auto capture = nextCapture(result, {}, undecided);
+        QVERIFY(capture && capture->firstStep == INT64_MAX && capture->lastStep == INT64_MAX);
+        result.coverage.iterationsCompared = {4, 9};
+        QCOMPARE(nextCapture(result, {}, undecided)->lastStep, std::int64_t(5));
+        result.coverage.iterationsCompared = {};
+        QCOMPARE(nextCapture(result, {}, undecided)->lastStep, std::int64_t(2));
+        FirstDivergence checkpoint, trace;
+        checkpoint.step = checkpoint.provenEqualStep = INT64_MAX;
+        trace.step = INT64_MIN;
+        QVERIFY(earlier(checkpoint, trace)->sentence.empty());
+        checkpoint.provenEqualStep = 4;
+        trace.step = 5;
+        QVERIFY(earlier(checkpoint, trace)->sentence.find("step 4 are equal") != std::string::npos);
+    }
+
     void equalSha256IsIdentical()
     {
         const auto records = [] {
