@@ -2,6 +2,7 @@
 #include "model/metric_comparison.h"
 
 #include "model/metric_kind.h"
+#include "model/trace_stage.h"
 
 #include <algorithm>
 #include <array>
@@ -68,7 +69,7 @@ Relation relationOf(const Sample &a, const Sample &b, bool bitsKnown)
         return sameBits(a.value, b.value) ? Relation::Equal : Relation::Different;
     if (!std::isfinite(a.value) || !std::isfinite(b.value))
         return printsAlike(a.value, b.value, 0) ? Relation::Alike : Relation::Different;
-    if (a.printed && b.printed)
+    if (a.rounded() && b.rounded())
         return surelyDifferent(*a.printed, *b.printed) ? Relation::Different : Relation::Alike;
     const bool asFloat32 = a.float32 || b.float32;
     const DecimalRange rangeA = rangeOf(a, asFloat32), rangeB = rangeOf(b, asFloat32);
@@ -231,14 +232,15 @@ void addMetric(VerdictFacts &facts, const MetricComparison &metric)
 std::vector<MetricComparison> compareMetrics(const std::vector<MetricSeries> &a,
                                              const std::vector<MetricSeries> &b)
 {
+    std::map<std::string_view, const MetricSeries *> byName;
+    for (const MetricSeries &series : b)
+        byName.emplace(series.name, &series);
     std::vector<MetricComparison> result;
     for (const MetricSeries &series : a) {
-        const auto partner = std::find_if(b.begin(), b.end(), [&](const MetricSeries &other) {
-            return other.name == series.name;
-        });
-        if (partner == b.end())
+        const auto partner = byName.find(series.name);
+        if (partner == byName.end())
             continue;
-        MetricComparison comparison = compareSeries(series, *partner);
+        MetricComparison comparison = compareSeries(series, *partner->second);
         if (comparison.commonSteps > 0)
             result.push_back(std::move(comparison));
     }
@@ -250,18 +252,27 @@ std::vector<MetricComparison> compareMetrics(const std::vector<MetricSeries> &a,
 VerdictFacts metricFacts(const std::vector<MetricSeries> &a, const std::vector<MetricSeries> &b,
                          const std::vector<MetricComparison> &compared)
 {
-    std::set<std::string> names;
+    VerdictFacts facts;
+    std::set<std::string_view> names;
+    std::uint64_t points = 0, common = 0;
     for (const auto *side : {&a, &b}) {
         for (const MetricSeries &series : *side) {
-            if (!isBookkeepingMetric(series.name))
-                names.insert(series.name);
+            if (isBookkeepingMetric(series.name)) {
+                facts.metricsOfMachine = true;
+                continue;
+            }
+            names.insert(series.name);
+            points += series.points.size();
+            facts.pointsPassedOver += series.passedOver;
         }
     }
-    VerdictFacts facts;
     for (const MetricComparison &metric : compared) {
-        if (!metric.context)
-            addMetric(facts, metric);
+        if (metric.context)
+            continue;
+        addMetric(facts, metric);
+        common += metric.commonSteps;
     }
+    facts.stepsOfOneSide = points > 2 * common;
     facts.coverage.metricsTotal = names.size();
     // What one side did not log is no difference of the runs: a log never tells all.
     facts.oneSidedIncomplete = facts.coverage.metricsCompared < facts.coverage.metricsTotal;
@@ -272,7 +283,7 @@ VerdictFacts metricFacts(const std::vector<MetricSeries> &a, const std::vector<M
 const MetricComparison *firstToPart(const std::vector<MetricComparison> &compared)
 {
     const auto key = [](const MetricComparison &metric) {
-        return std::tuple(*metric.firstProvenDifference, orderOfStage(metricStage(metric.name)),
+        return std::tuple(*metric.firstProvenDifference, causalPlace(metricStage(metric.name)),
                           std::string_view(metric.name));
     };
     const MetricComparison *first = nullptr;

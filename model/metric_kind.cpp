@@ -16,9 +16,6 @@ constexpr std::array<std::string_view, 34> MachineWords = {
     "ms",       "wall",      "walltime", "date",   "fps",         "qps",   "utilization",
     "reserved", "allocated", "gpu",      "cpu",    "temperature", "power"};
 
-constexpr std::array<std::string_view, 6> Stages = {"batch",     "loss",   "grad_norm",
-                                                    "scheduler", "scaler", "metric"};
-
 /// Runs of letters, in lower case.
 std::vector<std::string> wordsOf(std::string_view name)
 {
@@ -68,9 +65,11 @@ std::string_view metricStage(std::string_view name)
     return "metric";
 }
 
-int orderOfStage(std::string_view stage)
+std::string_view stageOfMetric(std::string_view name)
 {
-    return int(std::find(Stages.begin(), Stages.end(), stage) - Stages.begin());
+    const std::string_view stage = metricStage(name);
+    const bool computed = stage == "loss" || stage == "grad_norm" || stage == "scheduler";
+    return computed ? stage : std::string_view();
 }
 
 } // namespace forkpoint

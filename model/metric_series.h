@@ -26,6 +26,8 @@ struct MetricSeries
     bool float32 = false; ///< the file holds float32, whatever the run computed with
     /// What each point was printed as, where bits are not known; empty: nobody knows how rounded.
     std::vector<PrintedDecimal> printed = {};
+    /// Points that do not count: of steps that were logged again, or given up by a restart.
+    std::uint64_t passedOver = 0;
 };
 
 } // namespace forkpoint

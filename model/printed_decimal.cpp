@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/printed_decimal.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -12,18 +13,22 @@ namespace {
 
 constexpr std::int32_t MaxExponent = 400; // float64 ends at 1e308 and 1e-324
 
-std::optional<double> nonFinite(std::string_view text)
+bool equalsInAnyCase(std::string_view text, std::string_view lower)
 {
-    constexpr double Infinity = std::numeric_limits<double>::infinity();
-    for (const auto name : {"nan", "NaN", "NAN", "-nan"}) {
-        if (text == name)
-            return std::numeric_limits<double>::quiet_NaN();
-    }
-    if (text == "inf" || text == "Infinity" || text == "+inf" || text == "INF")
-        return Infinity;
-    if (text == "-inf" || text == "-Infinity" || text == "-INF")
-        return -Infinity;
-    return std::nullopt;
+    return std::equal(text.begin(), text.end(), lower.begin(), lower.end(), [](char c, char l) {
+        return (c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c) == l;
+    });
+}
+
+/// Whether a float64 is exactly the integer of these digits; beyond 64 bits nothing is.
+bool holdsInteger(double value, std::string_view digits)
+{
+    constexpr double Beyond = 18446744073709551616.0; // 2^64
+    std::uint64_t integer = 0;
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), integer);
+    return error == std::errc() && end == digits.data() + digits.size() && value < Beyond
+        && std::uint64_t(value) == integer;
 }
 
 /// m x 10^-d is a binary fraction exactly where 5^d divides m.
@@ -120,10 +125,32 @@ bool less(__int128 x, std::int32_t xe, __int128 y, std::int32_t ye)
 
 } // namespace
 
+std::optional<double> nonFiniteByName(std::string_view text)
+{
+    const bool negative = text.starts_with('-');
+    text.remove_prefix(negative || text.starts_with('+') ? 1 : 0);
+    if (equalsInAnyCase(text, "nan"))
+        return std::numeric_limits<double>::quiet_NaN();
+    constexpr double Infinity = std::numeric_limits<double>::infinity();
+    if (equalsInAnyCase(text, "inf") || equalsInAnyCase(text, "infinity"))
+        return negative ? -Infinity : Infinity;
+    return std::nullopt;
+}
+
+bool isDecimalBeyondFloat64(std::string_view text)
+{
+    if (parseDecimal(text))
+        return false;
+    text.remove_prefix(text.starts_with('+') ? 1 : 0);
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error != std::errc::invalid_argument && end == text.data() + text.size();
+}
+
 std::optional<DecimalText> parseDecimal(std::string_view text)
 {
     DecimalText result;
-    if (const auto special = nonFinite(text)) {
+    if (const auto special = nonFiniteByName(text)) {
         result.value = *special;
         result.printed.exact = true;
         return result;
@@ -143,7 +170,7 @@ std::optional<DecimalText> parseDecimal(std::string_view text)
     if (!digits.any() || error != std::errc() || end != text.data() + text.size()
         || !std::isfinite(result.value))
         return std::nullopt;
-    result.wholeNumber = at == text.size() && !digits.point();
+    const bool digitsAlone = at == text.size() && !digits.point();
     if (at < text.size()) {
         std::int32_t exponent = 0;
         const std::size_t sign = text.substr(at + 1).starts_with('+') ? 2 : 1;
@@ -156,9 +183,10 @@ std::optional<DecimalText> parseDecimal(std::string_view text)
     printed.negativeZero = negative && printed.mantissa == 0;
     printed.mantissa = negative ? -printed.mantissa : printed.mantissa;
     // The text decides, not the value: 2^53 + 1 has been rounded to 2^53 there.
-    constexpr std::int64_t Exact = std::int64_t(1) << 53;
-    result.wholeNumber = result.wholeNumber && printed.exponent == 0 && printed.mantissa <= Exact
-        && printed.mantissa >= -Exact && !printed.negativeZero;
+    const bool held =
+        digitsAlone && holdsInteger(std::fabs(result.value), text.substr(negative ? 1 : 0));
+    result.wholeNumber = held && !printed.negativeZero;
+    result.lossy = digitsAlone && !held;
     result.dyadic = result.significantDigits <= PrintedDecimal::FullDigits && isDyadic(printed);
     return result;
 }

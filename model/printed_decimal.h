@@ -32,12 +32,20 @@ struct DecimalText
     int significantDigits = 0; ///< trailing zeros included, leading ones not; 0 for NaN, infinities
     bool wholeNumber =
         false;           ///< digits alone, and a float64 holds them; "%.4g" may have rounded it
+    bool lossy = false;  ///< digits alone, and a float64 does not hold them: `value` is another
     bool dyadic = false; ///< the text is the exact value of a float64
 };
+
+/// NaN and infinities as Python, C and our own reports spell them: "nan", "inf" or "infinity" in any
+/// case, with or without a sign.
+std::optional<double> nonFiniteByName(std::string_view text);
 
 /// A whole text as a number: "5.0356", "1.991445E-03", "12", "-0.0", "nan", "-Infinity". Nothing
 /// else: no hexadecimal, no white space, no separators; values beyond float64 are refused.
 std::optional<DecimalText> parseDecimal(std::string_view text);
+
+/// Whether a text that parseDecimal refuses is a decimal number all the same, as "1.5e400" is.
+bool isDecimalBeyondFloat64(std::string_view text);
 
 /// The smallest and largest float64 that are surely no further out than the interval's ends.
 struct DecimalRange

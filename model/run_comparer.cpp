@@ -3,6 +3,7 @@
 
 #include "model/causal_chain.h"
 #include "model/metric_findings.h"
+#include "model/metric_kind.h"
 #include "model/step_bisection.h"
 #include "model/trace_comparer.h"
 #include "model/trace_divergence.h"
@@ -422,7 +423,7 @@ void RunComparer::State::compareLogs()
 void RunComparer::State::joinEvidence()
 {
     for (const MetricComparison &metric : result.metrics) {
-        const std::string stage = stageOfMetric(metric.name);
+        const std::string stage(stageOfMetric(metric.name));
         for (const MetricDifference &entry : metric.differences) {
             if (!stage.empty() && entry.steps == 1)
                 chain.add(entry.first, stage, entry.different == 0,

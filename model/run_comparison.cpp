@@ -142,14 +142,6 @@ std::string stageOf(const ValueRow &row)
     return stageByName(row.name, row.stateClass);
 }
 
-std::string stageOfMetric(std::string_view name)
-{
-    const std::string stage(metricStage(name));
-    if (name == "lr" || name == "learning_rate")
-        return "scheduler";
-    return stage == "loss" || stage == "grad_norm" ? stage : std::string();
-}
-
 std::optional<FirstDivergence> withMetrics(std::optional<FirstDivergence> divergence,
                                            const std::vector<MetricComparison> &metrics)
 {
@@ -165,7 +157,7 @@ std::optional<FirstDivergence> withMetrics(std::optional<FirstDivergence> diverg
         : std::pair(*divergence->step, std::numeric_limits<std::size_t>::max());
     const MetricComparison *first = nullptr;
     for (const MetricComparison &metric : metrics) {
-        const std::string stage = stageOfMetric(metric.name);
+        const std::string_view stage = stageOfMetric(metric.name);
         if (stage.empty() || !metric.bitsKnown || !metric.firstBitDifference)
             continue;
         const auto place = placeOf(*metric.firstBitDifference, stage);

@@ -77,8 +77,6 @@ struct RunComparison
 /// The stage of the causal chain that an item speaks of: recorded, or by its name and class.
 std::string stageOf(const TensorRow &row);
 std::string stageOf(const ValueRow &row);
-/// "scheduler", "loss" or "grad_norm" for a metric that is a link of the chain; empty for a time or a rate.
-std::string stageOfMetric(std::string_view name);
 
 /// The divergence, or a loss or norm that differs before it in the causal chain: a checkpoint holds
 /// what was there when its step had ended. A metric alone is no divergence.

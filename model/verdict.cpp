@@ -132,6 +132,24 @@ std::string exceptions(const VerdictFacts &facts)
     return text;
 }
 
+/// What "identical" says, and no more than that.
+std::string whatIsEqual(const VerdictFacts &facts)
+{
+    if (!onlyMetrics(facts.coverage))
+        return "every byte in scope is equal" + exceptions(facts);
+    std::string text = facts.pointsPassedOver > 0 ? "the number that was logged last for each step"
+                                                  : "every logged number";
+    if (facts.metricsOfMachine)
+        text += ", times, rates and memory apart,";
+    text += " is equal";
+    if (facts.stepsOfOneSide)
+        text += " at the steps that both logged";
+    if (facts.pointsPassedOver > 0)
+        text += "; " + counted(facts.pointsPassedOver, "number", "numbers")
+            + " logged before for the same steps or given up by a restart did not count";
+    return text;
+}
+
 std::string withProof(Outcome outcome, const std::string &sentence, Strength strength,
                       const VerdictFacts &facts)
 {
@@ -242,6 +260,9 @@ void merge(VerdictFacts &into, const VerdictFacts &part)
     into.equalElsewhere += part.equalElsewhere;
     into.byOtherKeys += part.byOtherKeys;
     into.acrossTypes += part.acrossTypes;
+    into.pointsPassedOver += part.pointsPassedOver;
+    into.metricsOfMachine |= part.metricsOfMachine;
+    into.stepsOfOneSide |= part.stepsOfOneSide;
     into.strength = std::min(into.strength, part.strength);
     into.differenceStrength = std::max(into.differenceStrength, part.differenceStrength);
     into.coverage.tensorsCompared += part.coverage.tensorsCompared;
@@ -288,11 +309,7 @@ Verdict decide(const VerdictFacts &facts)
                                      facts.strength, facts);
     } else {
         verdict.outcome = Outcome::Identical;
-        verdict.sentence = withProof(verdict.outcome,
-                                     (onlyMetrics(facts.coverage) ? "every logged number is equal"
-                                                                  : "every byte in scope is equal")
-                                         + exceptions(facts),
-                                     facts.strength, facts);
+        verdict.sentence = withProof(verdict.outcome, whatIsEqual(facts), facts.strength, facts);
     }
     return verdict;
 }

@@ -81,6 +81,10 @@ struct VerdictFacts
     /// unlike types (1 and 1.0), tensors that are the same under another name, items that met by
     /// their displayed name although their keys differ (1 and "1"), tensors of two dtypes.
     std::uint64_t equalAsNumbers = 0, equalElsewhere = 0, byOtherKeys = 0, acrossTypes = 0;
+    /// Of logged numbers, told in the sentence: points that do not count since their steps were
+    /// logged again, metrics of the machine, and steps that only one side has.
+    std::uint64_t pointsPassedOver = 0;
+    bool metricsOfMachine = false, stepsOfOneSide = false;
 
     Strength strength = Strength::None;           ///< of what is equal: its weakest item
     Strength differenceStrength = Strength::None; ///< of what differs: its strongest item

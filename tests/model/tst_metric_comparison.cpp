@@ -3,6 +3,7 @@
 #include "model/metric_findings.h"
 #include "model/metric_kind.h"
 #include "model/printed_decimal.h"
+#include "model/trace_stage.h"
 
 #include <QtTest>
 
@@ -78,10 +79,22 @@ private slots:
         QVERIFY(decimal("-0.0000").printed.negativeZero);
         QVERIFY(decimal("nan").value != decimal("nan").value && decimal("nan").printed.exact);
         QVERIFY(decimal("9007199254740992").wholeNumber);
-        QVERIFY(!decimal("9007199254740993").wholeNumber);
+        QVERIFY(!decimal("9007199254740993").wholeNumber && decimal("9007199254740993").lossy);
+        QVERIFY(decimal("9007199254740994").wholeNumber);     // even: a float64 has it
+        QVERIFY(decimal("-1152921504606846976").wholeNumber); // -2^60
+        QVERIFY(decimal("18446744073709551615").lossy && decimal("18446744073709551616").lossy);
+        QVERIFY(!decimal("9007199254740993.0").lossy && !decimal("5.5").lossy);
         for (const std::string_view bad : {"", ".", "-", "1e", "0x10", "1,000", "1 ", " 1", "1e400",
                                            "1.2.3", "nanx", "--1", "+-1", "1e+-5"})
             QVERIFY2(!parseDecimal(bad), std::string(bad).c_str());
+        // Python's float() takes these words in any case.
+        for (const std::string_view word : {"nan", "-NaN", "+inf", "INFINITY", "-Inf"})
+            QVERIFY2(decimal(word).printed.exact, std::string(word).c_str());
+        QVERIFY(decimal("-Infinity").value < 0 && decimal("+inf").value > 0);
+        for (const std::string_view beyond : {"1.5e400", "+1e400", "-1E-5000"})
+            QVERIFY2(isDecimalBeyondFloat64(beyond), std::string(beyond).c_str());
+        for (const std::string_view other : {"1.5", "nan", "", "x", "1e400x", "2025-01-01", "0x1"})
+            QVERIFY2(!isDecimalBeyondFloat64(other), std::string(other).c_str());
         // A text of any length; zeros in front or behind are no digits too many.
         QVERIFY(parseDecimal("0." + std::string(300, '0') + "1"));
         QVERIFY(!parseDecimal("0." + std::string(5000, '0') + "1"));
@@ -215,6 +228,47 @@ private slots:
         const auto compared = compareMetrics(a, b);
         QCOMPARE(firstToPart(compared)->name, std::string("loss"));
         QVERIFY(!firstToPart(compareMetrics(a, a)));
+        // The chain of traces is the only order: the rate acts in the step that computes the loss.
+        const auto rateA = {known("loss", {{1, 1.0}}), known("train/lr", {{1, 0.5}})};
+        const auto rateB = {known("loss", {{1, 2.0}}), known("train/lr", {{1, 0.25}})};
+        QCOMPARE(firstToPart(compareMetrics(rateA, rateB))->name, std::string("train/lr"));
+        QVERIFY(causalPlace(metricStage("train/lr")) < causalPlace(metricStage("loss")));
+        QCOMPARE(stageOfMetric("train/lr"), std::string_view("scheduler"));
+        QVERIFY(stageOfMetric("tokens").empty() && stageOfMetric("accuracy").empty());
+    }
+
+    /// The sentence claims what was compared and no more.
+    void identicalSaysOfWhat()
+    {
+        const auto sentence = [](const std::vector<MetricSeries> &a,
+                                 const std::vector<MetricSeries> &b) {
+            const Verdict verdict = verdictOf(a, b);
+            return verdict.outcome == Outcome::Identical ? verdict.sentence : std::string("other");
+        };
+        const auto says = [](const std::string &text, std::string_view words) {
+            return text.find(words) != std::string::npos;
+        };
+        const auto a = known("loss", {{1, 0.5}, {2, 0.25}});
+        QVERIFY(says(sentence({a}, {a}), "every logged number is equal ("));
+        auto again = a;
+        again.passedOver = 3;
+        QVERIFY(!says(sentence({a}, {again}), "every"));
+        QVERIFY(says(sentence({a}, {again}), "3 numbers"));
+        const auto fast = known("tps", {{1, 100.0}}), slow = known("tps", {{1, 90.0}});
+        QVERIFY(says(sentence({a, fast}, {a, slow}), "times, rates and memory apart"));
+        QVERIFY(says(sentence({a}, {known("loss", {{1, 0.5}})}), "at the steps that both logged"));
+    }
+
+    /// Of a metric that mixes texts and binary numbers the latter are points, not intervals.
+    void exactPointsAmongRounded()
+    {
+        MetricSeries mixed = known("loss", {{1, 0.5}});
+        mixed.bitsKnown = false;
+        mixed.printed = {PrintedDecimal{0, 0, false, true, false}};
+        MetricSeries other = mixed;
+        other.points[0].value = 0.25;
+        QVERIFY(verdictOf({mixed}, {other}).outcome == Outcome::Different);
+        QVERIFY(verdictOf({mixed}, {mixed}).outcome == Outcome::Undecided);
     }
 };
 
