@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/line_reader.h"
 
-#include <algorithm>
-#include <utility>
-
 namespace forkpoint {
 
 namespace {
@@ -17,8 +14,7 @@ Status LineReader::fill()
     m_buffer.erase(m_buffer.begin(), m_buffer.begin() + std::ptrdiff_t(m_begin));
     m_begin = 0;
     const std::size_t had = m_buffer.size();
-    const std::size_t more =
-        std::size_t(std::min<std::uint64_t>(BlockBytes, m_source.size() - m_offset));
+    const std::size_t more = std::size_t(std::min<std::uint64_t>(BlockBytes, m_end - m_offset));
     m_buffer.resize(had + more);
     FP_CHECK(m_source.read(m_offset, MutableByteView(m_buffer).subspan(had)));
     m_offset += more;
@@ -44,7 +40,7 @@ void LineReader::seek(std::uint64_t line, std::uint64_t byte)
     m_buffer.clear();
     m_begin = 0;
     m_skipping = false;
-    m_offset = m_lineByte = std::min(byte, m_source.size());
+    m_offset = m_lineByte = std::min(byte, m_end);
     m_line = line - 1;
 }
 
@@ -52,11 +48,13 @@ Result<std::optional<LineReader::Line>> LineReader::next()
 {
     std::size_t searched = 0;
     for (;;) {
+        if (m_stop.stop_requested())
+            return Error{ErrorCode::Cancelled, m_source.name(), {}, "cancelled"};
         const std::string_view rest = asText(ByteView(m_buffer).subspan(m_begin));
         const std::size_t end = rest.find('\n', searched);
         if (end != std::string_view::npos)
             return std::optional(take(end, true));
-        if (m_offset == m_source.size()) {
+        if (m_offset == m_end) {
             if (rest.empty() && !m_skipping)
                 return std::optional<Line>();
             return std::optional(take(rest.size(), false));

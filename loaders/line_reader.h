@@ -4,9 +4,13 @@
 #include "loaders/byte_source.h"
 #include "loaders/limits.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
+#include <stop_token>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace forkpoint {
@@ -24,16 +28,23 @@ public:
         bool tooLong = false;     ///< over the cap: `text` is empty
     };
 
-    explicit LineReader(const ByteSource &source, std::size_t maxLine = limits::MetricsLineBytes)
+    /// `maxBytes`: the file is read as if it ended there, so that a probe of a file that is one
+    /// endless line comes to an end.
+    explicit LineReader(const ByteSource &source, std::size_t maxLine = limits::MetricsLineBytes,
+                        std::stop_token stop = {},
+                        std::uint64_t maxBytes = std::numeric_limits<std::uint64_t>::max())
         : m_source(source),
-          m_maxLine(maxLine)
+          m_maxLine(maxLine),
+          m_stop(std::move(stop)),
+          m_end(std::min(source.size(), maxBytes))
     {
     }
 
     /// Goes on at the line of that number, which begins at that byte.
     void seek(std::uint64_t line, std::uint64_t byte);
 
-    /// The next line, nothing at the end of the file, or the error of reading.
+    /// The next line, nothing at the end of the file, or the error of reading: ErrorCode::Cancelled
+    /// once stop was requested, inside a line too.
     Result<std::optional<Line>> next();
 
 private:
@@ -42,6 +53,8 @@ private:
 
     const ByteSource &m_source;
     std::size_t m_maxLine;
+    std::stop_token m_stop;
+    std::uint64_t m_end;
     std::uint64_t m_offset = 0; ///< of the first byte not yet read
     std::uint64_t m_line = 0;
     std::uint64_t m_lineByte = 0; ///< where the next line begins

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/metrics_console.h"
 
-#include "loaders/line_reader.h"
+#include "loaders/metrics_lines.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,30 +19,30 @@ const DecimalText *numberOf(const ConsoleLine &line, std::string_view name)
     return nullptr;
 }
 
-/// Gives lines without steps their numbers: the lines with a loss count, others belong to the one
+/// Says which numbers lines without steps have: those with a loss count, others belong to the one
 /// before. A resumed run begins with an epoch that says how many lines came before, as long as all
 /// epochs lie on one grid.
 class LineNumbering
 {
 public:
-    explicit LineNumbering(const std::vector<ConsoleLine> &lines)
+    void add(const ConsoleLine &line)
     {
-        std::vector<DecimalText> epochs;
-        for (const ConsoleLine &line : lines) {
-            const DecimalText *epoch = numberOf(line, "epoch");
-            if (!isCounted(line))
-                continue;
-            ++m_counted;
-            if (epoch)
-                epochs.push_back(*epoch);
-        }
-        if (epochs.size() == m_counted && m_counted > 1)
-            m_before = linesBefore(epochs);
+        m_any = true;
+        if (!isCounted(line))
+            return;
+        ++m_counted;
+        const DecimalText *epoch = numberOf(line, "epoch");
+        if (epoch && m_epochs.size() < MostEpochs)
+            m_epochs.push_back(*epoch);
     }
 
     static bool isCounted(const ConsoleLine &line) { return numberOf(line, "loss") != nullptr; }
+    bool any() const { return m_any; }
     /// Lines before the first; nothing where the epochs do not tell.
-    std::optional<std::int64_t> before() const { return m_before; }
+    std::optional<std::int64_t> before() const
+    {
+        return m_epochs.size() == m_counted && m_counted > 1 ? linesBefore(m_epochs) : std::nullopt;
+    }
 
 private:
     static std::optional<std::int64_t> linesBefore(const std::vector<DecimalText> &epochs)
@@ -61,11 +61,16 @@ private:
             if (expected < range.low - slack || expected > range.high + slack)
                 return std::nullopt;
         }
-        return index >= 1 ? std::optional(std::int64_t(index) - 1) : std::nullopt;
+        constexpr double Most = 1e15; // counted further, and no float64 would hold it
+        return index >= 1 && index <= Most ? std::optional(std::int64_t(index) - 1) : std::nullopt;
     }
 
+    /// A longer log is counted from 1, which is told.
+    static constexpr std::size_t MostEpochs = 1'000'000;
+
+    bool m_any = false;
     std::size_t m_counted = 0;
-    std::optional<std::int64_t> m_before;
+    std::vector<DecimalText> m_epochs;
 };
 
 /// False once the table is full.
@@ -76,11 +81,10 @@ bool addAt(std::int64_t step, const ConsoleLine &line, MetricsTable &table)
     });
 }
 
-void addUnnumbered(const std::vector<ConsoleLine> &lines, MetricsTable &table)
+/// Second reading of a log whose lines have no steps: they are counted.
+Status addUnnumbered(const ByteSource &source, const LineNumbering &numbering, MetricsTable &table,
+                     const std::stop_token &stop)
 {
-    if (lines.empty())
-        return;
-    const LineNumbering numbering(lines);
     std::int64_t step = numbering.before().value_or(0);
     if (numbering.before())
         table.addNote("no-steps", {},
@@ -90,10 +94,17 @@ void addUnnumbered(const std::vector<ConsoleLine> &lines, MetricsTable &table)
         table.addGap(Severity::Warning, "no-steps", {},
                      "prints no steps, and its epochs do not tell them; its lines are counted "
                      "from 1, so that another log may not be aligned with it");
-    for (const ConsoleLine &line : lines) {
-        step += LineNumbering::isCounted(line) ? 1 : 0;
-        if (!addAt(step, line, table))
-            return;
+    LineReader lines(source, limits::MetricsLineBytes, stop);
+    for (;;) {
+        FP_TRY(const auto line, lines.next());
+        if (!line)
+            return {};
+        const auto parsed = line->ended ? parseConsoleLine(line->text) : std::nullopt;
+        if (!parsed || parsed->step)
+            continue;
+        step += LineNumbering::isCounted(*parsed) ? 1 : 0;
+        if (!addAt(step, *parsed, table))
+            return {};
     }
 }
 
@@ -101,51 +112,35 @@ void addUnnumbered(const std::vector<ConsoleLine> &lines, MetricsTable &table)
 
 Status readConsoleMetrics(const ByteSource &source, MetricsTable &table, std::stop_token stop)
 {
-    constexpr std::size_t MostUnnumbered = 1'000'000;
-    std::vector<ConsoleLine> unnumbered;
-    LineReader lines(source);
-    for (;;) {
-        if (stop.stop_requested())
-            return Error{ErrorCode::Cancelled, source.name(), {}, "cancelled"};
-        FP_TRY(const auto line, lines.next());
-        if (!line)
-            break;
-        if (line->tooLong) {
-            table.addBadLine(line->number, "is longer than a line may be");
-            continue;
-        }
-        auto parsed = parseConsoleLine(line->text);
+    LineNumbering numbering;
+    const auto take = [&](const LineReader::Line &line) -> LineUse {
+        const auto parsed = parseConsoleLine(line.text);
         if (!parsed)
-            continue;
-        if (!line->ended) {
-            table.addGap(Severity::Note, "torn-line", "line " + std::to_string(line->number),
-                         "the file ends without a line break; its last line was left out");
-            break;
-        }
-        if (parsed->step && !addAt(*parsed->step, *parsed, table))
-            break;
-        if (!parsed->step && unnumbered.size() < MostUnnumbered)
-            unnumbered.push_back(std::move(*parsed));
-    }
-    addUnnumbered(unnumbered, table);
-    return {};
+            return {};
+        if (!line.ended)
+            return {LineUse::Kind::Torn};
+        if (!parsed->step)
+            numbering.add(*parsed);
+        else if (!addAt(*parsed->step, *parsed, table))
+            return {LineUse::Kind::Full};
+        return {};
+    };
+    FP_CHECK(forEachLine(source, table, stop, take));
+    return numbering.any() ? addUnnumbered(source, numbering, table, stop) : Status();
 }
 
 bool isConsoleMetrics(const ByteSource &source, std::uint64_t bytes)
 {
-    LineReader lines(source);
-    std::uint64_t looked = 0;
-    while (looked < bytes) {
+    // A line that begins before `bytes` is read to its end.
+    LineReader lines(source, limits::MetricsLineBytes, {}, bytes + limits::MetricsLineBytes);
+    for (;;) {
         const auto line = lines.next();
-        if (!line.ok() || !*line)
-            return false;
-        looked += (*line)->text.size() + 1 + ((*line)->tooLong ? limits::MetricsLineBytes : 0);
-        if ((*line)->text.find('\0') != std::string_view::npos)
+        if (!line.ok() || !*line || (*line)->byte >= bytes
+            || (*line)->text.find('\0') != std::string_view::npos)
             return false;
         if (parseConsoleLine((*line)->text))
             return true;
     }
-    return false;
 }
 
 } // namespace forkpoint

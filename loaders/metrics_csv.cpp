@@ -2,7 +2,7 @@
 #include "loaders/metrics_csv.h"
 
 #include "loaders/ascii.h"
-#include "loaders/line_reader.h"
+#include "loaders/metrics_lines.h"
 #include "loaders/metrics_step.h"
 
 #include <algorithm>
@@ -60,6 +60,16 @@ std::optional<std::int64_t> stepIn(std::string_view text)
     return std::int64_t(number->value);
 }
 
+/// "True" as Python writes it and "true" as others do, as a digit.
+std::optional<std::string> truthIn(std::string_view text)
+{
+    if (text == "True" || text == "true" || text == "TRUE")
+        return "1";
+    if (text == "False" || text == "false" || text == "FALSE")
+        return "0";
+    return std::nullopt;
+}
+
 std::optional<std::size_t> findStep(const std::vector<std::string> &header)
 {
     for (const std::string_view name : StepColumns) {
@@ -85,46 +95,41 @@ public:
     {
     }
 
-    /// False once the table is full.
-    bool add(const LineReader::Line &line)
+    LineUse add(const LineReader::Line &line)
     {
-        const auto fields = fieldsOf(line.text);
+        auto fields = fieldsOf(line.text);
+        if (!line.ended && fields.size() != m_header.size())
+            return {LineUse::Kind::Torn};
+        // A cell that was cut reads as another, shorter number; a closing quote says it was not.
+        const bool cut = !line.ended && !line.text.ends_with('"');
+        if (cut && m_step + 1 == m_header.size())
+            return {LineUse::Kind::Torn};
         const auto step = m_step < fields.size() ? stepIn(fields[m_step]) : std::nullopt;
-        // A file cut inside its last number reads as another, shorter number: leave that row out.
-        if (!line.ended && fields.size() != m_header.size()) {
-            m_table.addGap(Severity::Note, "torn-line", place(line),
-                           "the last line is torn and was left out");
-            return true;
+        if (fields.size() > m_header.size() || !step)
+            return {LineUse::Kind::Bad, "does not fit the header row"};
+        if (cut) {
+            fields.pop_back();
+            m_table.addGap(Severity::Note, "torn-line", placeOfLine(line.number),
+                           "the file ends without a line break; its last cell may be cut and was "
+                           "left out");
         }
-        if (line.tooLong || fields.size() > m_header.size() || !step) {
-            m_table.addBadLine(line.number,
-                               line.tooLong ? "is longer than a line may be"
-                                            : "does not fit the header row");
-            return true;
-        }
-        return addFields(fields, *step, line);
+        return {addFields(fields, *step) ? LineUse::Kind::Taken : LineUse::Kind::Full};
     }
 
 private:
-    static std::string place(const LineReader::Line &line)
-    {
-        return "line " + std::to_string(line.number);
-    }
-
-    bool addFields(const std::vector<std::string> &fields, std::int64_t step,
-                   const LineReader::Line &line)
+    /// False once the table is full.
+    bool addFields(const std::vector<std::string> &fields, std::int64_t step)
     {
         for (std::size_t i = 0; i < fields.size(); ++i) {
-            const bool last = !line.ended && i + 1 == fields.size();
             if (i == m_step || fields[i].empty())
                 continue;
-            const auto number = parseDecimal(fields[i]);
-            if (number && last) {
-                m_table.addGap(Severity::Note, "torn-line", place(line),
-                               "the file ends without a line break; the last number may be cut");
-            }
+            const auto number = parseDecimal(truthIn(fields[i]).value_or(fields[i]));
             if (number && !m_table.addText(m_header[i], step, *number))
                 return false;
+            if (!number && isDecimalBeyondFloat64(fields[i]))
+                m_table.leaveOut("numbers beyond float64", m_header[i]);
+            else if (!number)
+                m_table.leaveOut("texts", m_header[i], MetricsTable::LeftOut::Mention);
         }
         return true;
     }
@@ -138,24 +143,21 @@ private:
 
 Status readCsvMetrics(const ByteSource &source, MetricsTable &table, std::stop_token stop)
 {
-    LineReader lines(source);
-    FP_TRY(const auto first, lines.next());
-    const auto header = fieldsOf(first ? withoutByteOrderMark(first->text) : std::string_view());
-    const auto step = findStep(header);
-    if (!step)
+    std::optional<RowReader> rows;
+    const auto take = [&](const LineReader::Line &line) -> LineUse {
+        if (rows)
+            return rows->add(line);
+        auto header = fieldsOf(withoutByteOrderMark(line.text));
+        const auto step = findStep(header);
+        if (!step)
+            return {LineUse::Kind::Full};
+        rows.emplace(std::move(header), *step, table);
+        return {};
+    };
+    FP_CHECK(forEachLine(source, table, stop, take));
+    if (!rows)
         return Error{ErrorCode::Malformed, source.name(), "line 1", "must name a step column"};
-    RowReader rows(header, *step, table);
-    for (;;) {
-        if (stop.stop_requested())
-            return Error{ErrorCode::Cancelled, source.name(), {}, "cancelled"};
-        FP_TRY(const auto line, lines.next());
-        if (!line)
-            return {};
-        if (!line->tooLong && trimmed(line->text, " \t").empty())
-            continue;
-        if (!rows.add(*line))
-            return {};
-    }
+    return {};
 }
 
 bool isCsvMetricsHeader(std::string_view line)

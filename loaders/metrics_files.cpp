@@ -62,8 +62,9 @@ bool isConsoleName(const std::string &name)
 /// By the first line that is not blank.
 Kind tableKind(const ByteSource &source)
 {
-    LineReader lines(source);
-    for (int i = 0; i < 3; ++i) {
+    constexpr int MostLines = 3;
+    LineReader lines(source, limits::MetricsLineBytes, {}, MostLines * limits::MetricsLineBytes);
+    for (int i = 0; i < MostLines; ++i) {
         const auto line = lines.next();
         if (!line.ok() || !*line || (*line)->tooLong)
             return Kind::None;
@@ -123,14 +124,8 @@ public:
             take("mlflow", table, readMlflowRun(directory, prefix, table, m_found.values, m_stop));
         }
         for (const DirectoryEntry &entry : listing.entries) {
-            const bool isFile =
-                entry.kind == EntryKind::File || entry.kind == EntryKind::LinkToFile;
-            const bool mayHold = isMetricsName(entry.name) || isConsoleName(entry.name)
-                || entry.name == TrainerStateName;
-            if (!isFile || !mayHold || entry.name.starts_with('.') || m_stop.stop_requested()
-                || m_others.count(prefix + entry.name) > 0)
-                continue;
-            addEntry(directory, entry.name, prefix);
+            if (mayHold(entry, prefix))
+                addEntry(directory, entry.name, prefix);
         }
     }
 
@@ -162,7 +157,36 @@ public:
 
     bool empty() const { return m_found.empty() && m_events.empty(); }
 
+    /// Whether a directory holds metrics; none of it is read any further than to tell.
+    bool hasAny(const fs::path &directory, const DirectoryListing &listing,
+                const std::string &prefix) const
+    {
+        if (isMlflowRun(listing)) {
+            const auto metrics = listDirectory(directory / "metrics", prefix + "metrics");
+            if (metrics.ok() && !metrics->entries.empty())
+                return true;
+        }
+        return std::any_of(
+            listing.entries.begin(), listing.entries.end(), [&](const DirectoryEntry &entry) {
+                if (!mayHold(entry, prefix))
+                    return false;
+                const auto file =
+                    FileSource::openBeneath(directory, entry.name, prefix + entry.name);
+                return file.ok() && kindOf(**file, limits::ConsoleProbeBytes) != Kind::None;
+            });
+    }
+
 private:
+    /// By its name.
+    bool mayHold(const DirectoryEntry &entry, const std::string &prefix) const
+    {
+        const bool isFile = entry.kind == EntryKind::File || entry.kind == EntryKind::LinkToFile;
+        const bool isNamed = isMetricsName(entry.name) || isConsoleName(entry.name)
+            || entry.name == TrainerStateName;
+        return isFile && isNamed && !entry.name.starts_with('.') && !m_stop.stop_requested()
+            && m_others.count(prefix + entry.name) == 0;
+    }
+
     Status read(const ByteSource &file, Kind kind, MetricsTable &table)
     {
         switch (kind) {
@@ -275,22 +299,23 @@ Result<FoundMetrics> findMetricsAlone(const fs::path &directory, const Directory
     own.addLevel(directory, listing, {});
     if (!own.empty())
         return own.finish();
-    std::vector<std::string> folders;
-    std::vector<Collector> found;
+    std::vector<std::string> names;
+    std::optional<Folder> run;
     walkFolders(directory, {}, listing, LogLevels, [&](const Folder &folder) {
-        Collector collector(stop);
-        collector.addLevel(folder.path, folder.listing, folder.prefix);
-        if (collector.empty())
+        if (!own.hasAny(folder.path, folder.listing, folder.prefix))
             return false;
-        folders.push_back(folder.prefix);
-        found.push_back(std::move(collector));
+        names.push_back(folder.prefix);
+        if (!run)
+            run = folder;
         return true;
     });
-    if (found.empty())
+    if (!run)
         return FoundMetrics();
-    if (found.size() > 1)
-        return severalRuns(folders);
-    return found.front().finish();
+    if (names.size() > 1)
+        return severalRuns(names);
+    Collector only(stop);
+    only.addLevel(run->path, run->listing, run->prefix);
+    return only.finish();
 }
 
 } // namespace forkpoint

@@ -6,6 +6,7 @@
 #include "model/metric_series.h"
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -20,6 +21,7 @@ struct FoundMetrics
 {
     std::string format; ///< "tensorboard", "wandb", ...; "metrics" of tables and of several formats
     std::vector<MetricSeries> series;
+    std::map<std::string, std::size_t> places; ///< in `series`, by name
     CheckpointBuilder values; ///< what the files say beside the numbers, such as a configuration
     Diagnostics diagnostics;
     bool complete = true;
@@ -38,7 +40,7 @@ std::optional<FoundMetrics> readMetricsFile(std::shared_ptr<const ByteSource> fi
 
 /// Metrics beside checkpoints: in the directory itself, in folders that loggers use, and in the
 /// `trainer_state.json` of `newest`, a folder in it (empty: none). Of one metric in several files the
-/// most exact counts. Files of the relative names `others` belong to something else.
+/// most exact counts, and files that know it alike go on from each other. Files of the relative names `others` belong to something else.
 FoundMetrics findMetricsBeside(const std::filesystem::path &directory,
                                const DirectoryListing &listing, const std::string &newest,
                                const std::set<std::string> &others, const std::stop_token &stop);

@@ -2,7 +2,7 @@
 #include "loaders/metrics_mlflow.h"
 
 #include "loaders/file_source.h"
-#include "loaders/line_reader.h"
+#include "loaders/metrics_lines.h"
 
 #include <algorithm>
 #include <charconv>
@@ -86,28 +86,17 @@ private:
             m_table.addGap(Severity::Error, "unreadable", relative, file.error().message());
             return {};
         }
-        LineReader lines(**file);
-        for (;;) {
-            FP_TRY(const auto line, lines.next());
-            if (!line)
-                return {};
-            if (!addLine(*line, relative, metric))
-                return {};
-        }
+        return forEachLine(
+            **file, m_table, m_stop,
+            [&](const LineReader::Line &line) { return addLine(line, metric); }, relative);
     }
 
-    /// False once the table is full.
-    bool addLine(const LineReader::Line &line, const std::string &relative,
-                 const std::string &metric)
+    LineUse addLine(const LineReader::Line &line, const std::string &metric)
     {
+        // MLflow ends every line; a cut number would read as another.
+        if (!line.ended)
+            return {LineUse::Kind::Torn};
         const auto words = wordsOf(line.text);
-        const std::string place = relative + " line " + std::to_string(line.number);
-        if (!line.ended && line.number > 1) {
-            // MLflow ends every line; a cut number would read as another.
-            m_table.addGap(Severity::Note, "torn-line", place,
-                           "the last line is torn and was left out");
-            return true;
-        }
         const auto number = words.size() >= 2 ? parseDecimal(words[1]) : std::nullopt;
         std::int64_t step = 0; // before MLflow 1.0 there were no steps
         bool stepRead = words.size() == 2;
@@ -116,13 +105,10 @@ private:
                 std::from_chars(words[2].data(), words[2].data() + words[2].size(), step);
             stepRead = error == std::errc() && end == words[2].data() + words[2].size();
         }
-        if (line.tooLong || !number || !stepRead) {
-            if (!words.empty() || line.tooLong)
-                m_table.addGap(Severity::Warning, "bad-line", place,
-                               "is not 'timestamp value step'");
-            return true;
-        }
-        return m_table.addText(metric, step, *number);
+        if (!number || !stepRead)
+            return {LineUse::Kind::Bad, "is not 'timestamp value step'"};
+        const bool taken = m_table.addText(metric, step, *number);
+        return {taken ? LineUse::Kind::Taken : LineUse::Kind::Full};
     }
 
     Status readTexts(const std::string &folder, StateClass stateClass)

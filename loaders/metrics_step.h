@@ -3,8 +3,6 @@
 #pragma once
 
 #include <array>
-#include <limits>
-#include <optional>
 #include <string_view>
 
 namespace forkpoint {
@@ -13,18 +11,5 @@ namespace forkpoint {
 /// wandb; Lightning through wandb.
 constexpr std::array<std::string_view, 6> StepColumns = {
     "step", "global_step", "iteration", "iter", "_step", "trainer/global_step"};
-
-/// NaN and infinities as Python, C and our own reports spell them.
-inline std::optional<double> nonFiniteByName(std::string_view text)
-{
-    constexpr double Infinity = std::numeric_limits<double>::infinity();
-    if (text == "NaN" || text == "nan")
-        return std::numeric_limits<double>::quiet_NaN();
-    if (text == "Infinity" || text == "inf")
-        return Infinity;
-    if (text == "-Infinity" || text == "-inf")
-        return -Infinity;
-    return std::nullopt;
-}
 
 } // namespace forkpoint

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +20,7 @@ namespace forkpoint {
 /// Numbers that come as text keep what the text tells. Of a metric whose texts all look rounded,
 /// the bits are not known: they are where a text has 15 digits or more, where all are whole numbers
 /// or binary fractions too many to be so by chance, and, for a constant, where another metric of the
-/// file is written in full.
+/// file is written in full. Where a whole number is more than a float64 holds, they are not.
 class MetricsTable
 {
 public:
@@ -30,7 +31,6 @@ public:
     }
 
     /// False once the cap is reached: stop reading.
-    /// The numbers of one metric come in one of these ways.
     bool add(std::string_view metric, std::int64_t step, double value);
     bool addFloat32(std::string_view metric, std::int64_t step, float value);
     bool addText(std::string_view metric, std::int64_t step, const DecimalText &number);
@@ -39,11 +39,14 @@ public:
     /// belong to an attempt that was given up.
     void supersede(std::string_view metric, std::int64_t step);
     void supersedeAll(std::int64_t step);
-    /// The highest step of a metric so far.
-    std::optional<std::int64_t> lastStep(std::string_view metric) const;
 
     /// A line that holds no points though it should; only the first is named, all are counted.
-    void addBadLine(std::uint64_t line, std::string why);
+    /// `part` names the file where the table is made of several.
+    void addBadLine(std::uint64_t line, std::string_view why, std::string_view part = {});
+    /// Something that is there and is no point of a metric: told once for each kind, with the number
+    /// of its names. Numbers of a kind that is not read are a gap; texts are none.
+    enum class LeftOut { Gap, Mention };
+    void leaveOut(std::string_view kind, std::string_view name, LeftOut how = LeftOut::Gap);
     void addNote(std::string code, std::string place, std::string text);
     /// Something that is there was not read, or not wholly: equal numbers are no equal files.
     void addGap(Severity severity, std::string code, std::string place, std::string text);
@@ -59,34 +62,61 @@ public:
     const std::string &file() const { return m_file; }
 
 private:
+    /// Points before `index` went if they are of that step or later.
+    struct Restart
+    {
+        std::size_t index = 0;
+        std::int64_t step = 0;
+    };
+    /// How many restarts of the whole table were before the points from `index` on.
+    struct Attempt
+    {
+        std::size_t index = 0, restarts = 0;
+    };
+    using LowestStep = std::optional<std::int64_t>;
+
     struct Column
     {
         std::vector<MetricPoint> points;
-        std::vector<PrintedDecimal> printed; ///< parallel to the points, of texts only
+        std::vector<PrintedDecimal> printed; ///< parallel to the points; empty if none is a text
         std::vector<MetricPoint> superseded;
+        std::vector<Restart> restarts; ///< of this metric alone
+        std::vector<Attempt> attempts;
+        std::uint64_t repeated = 0;
         bool text = false, float32 = false;
         bool full = false;      ///< a text is too long to be rounded for people
         bool whole = true;      ///< all texts are whole numbers
+        bool wide = false;      ///< one of them has neighbours that are no float64
+        bool lossy = false;     ///< a whole number is no float64
         bool dyadic = true;     ///< all texts are binary fractions
         int dyadicDecimals = 0; ///< decimals of these, where the value changed
         bool constant = true;
     };
 
     Column *columnFor(std::string_view metric);
-    void append(Column &column, std::int64_t step, double value);
-    void dropFrom(Column &column, std::int64_t step);
+    void append(Column &column, std::int64_t step, double value, const PrintedDecimal *printed);
+    std::vector<LowestStep> lowestRestarts() const;
+    void dropSuperseded(Column &column, const std::vector<LowestStep> &lowest);
     bool bitsKnown(const Column &column) const;
     void sortPoints(const std::string &name, Column &column);
     void compareAttempts(const std::string &name, const Column &column);
     void repeats(const std::string &name, const MetricPoint &old, const MetricPoint &kept);
+    void describeLeftOut();
+
+    struct Names
+    {
+        LeftOut how = LeftOut::Gap;
+        std::set<std::string> names;
+    };
 
     std::string m_file;
     std::size_t m_maxPoints;
     std::size_t m_count = 0;
     std::map<std::string, Column, std::less<>> m_columns;
+    std::vector<std::int64_t> m_restarts;                ///< of the whole table: from which step
+    std::map<std::string, Names, std::less<>> m_leftOut; ///< by kind
     std::uint64_t m_badLines = 0;
-    std::uint64_t m_firstBadLine = 0;
-    std::string m_firstBadReason;
+    std::string m_firstBadPlace, m_firstBadReason;
     std::uint64_t m_repeated = 0;
     std::uint64_t m_superseded = 0;
     /// Where a number that was logged twice first differs, and which.
@@ -96,5 +126,8 @@ private:
     bool m_complete = true;
     Diagnostics m_notes;
 };
+
+/// Where a line is, for people; `part` as above.
+std::string placeOfLine(std::uint64_t line, std::string_view part = {});
 
 } // namespace forkpoint

@@ -63,6 +63,7 @@ struct Scalar
 {
     bool float32 = false;
     double value = 0;
+    std::optional<std::int64_t> integer = {}; ///< of which `value` may not hold every bit
 };
 
 class TensorReader
@@ -82,7 +83,10 @@ public:
             return Scalar{true, double(std::bit_cast<float>(std::uint32_t(reader.m_bits)))};
         case tensor::Double: return Scalar{false, std::bit_cast<double>(reader.m_bits)};
         case tensor::Int32: return Scalar{false, double(std::int32_t(reader.m_bits))};
-        case tensor::Int64: return Scalar{false, double(std::int64_t(reader.m_bits))};
+        case tensor::Int64: {
+            const auto integer = std::int64_t(reader.m_bits);
+            return Scalar{false, double(integer), integer};
+        }
         default: return std::nullopt;
         }
     }
@@ -221,19 +225,6 @@ public:
         return {};
     }
 
-    void describeUnread()
-    {
-        for (const auto &[kind, tags] : m_unread) {
-            const std::string text = "holds " + kind + ", not read, under "
-                + std::to_string(tags.size()) + (tags.size() == 1 ? " tag: " : " tags: ")
-                + *tags.begin() + (tags.size() > 1 ? " and others" : "");
-            if (kind == "text or settings")
-                m_table.addNote("not-read", {}, text);
-            else
-                m_table.addGap(Severity::Note, "not-read", {}, text);
-        }
-    }
-
 private:
     void takeRecord(const LogRecord &record)
     {
@@ -306,7 +297,7 @@ private:
         else if (!kind.empty())
             leaveOut(kind, name);
         else if (isSideInformation(pluginOf(name)))
-            leaveOut("text or settings", name);
+            mention(name);
         return true;
     }
 
@@ -338,36 +329,39 @@ private:
         if (const auto scalar = mayBeScalar ? TensorReader::read(message) : std::nullopt)
             add(name, step, *scalar);
         else if (isSideInformation(plugin))
-            leaveOut("text or settings", name);
+            mention(name);
         else
             leaveOut(plugin.empty() || plugin == "scalars" ? "tensors" : plugin, name);
     }
 
     void leaveOut(const std::string &kind, const std::string &tag)
     {
-        constexpr std::size_t Most = 1000;
-        auto &tags = m_unread[kind.size() > 40 ? "data of a plugin" : escapeInvalidUtf8(kind)];
-        if (tags.size() < Most)
-            tags.insert(escapeInvalidUtf8(tag));
+        m_table.leaveOut(kind.size() > 40 ? "data of a plugin" : escapeInvalidUtf8(kind), tag);
+    }
+
+    void mention(const std::string &tag)
+    {
+        m_table.leaveOut("text or settings", tag, MetricsTable::LeftOut::Mention);
     }
 
     void add(const std::string &name, std::int64_t step, const Scalar &scalar)
     {
         // A later file that goes back was begun by a restart.
-        if (m_seen.insert(name).second) {
-            const auto last = m_table.lastStep(name);
-            if (last && step <= *last)
-                m_table.supersede(name, step);
-        }
-        m_full = !(scalar.float32 ? m_table.addFloat32(name, step, float(scalar.value))
-                                  : m_table.add(name, step, scalar.value));
+        if (m_seen.insert(name).second)
+            m_table.supersede(name, step);
+        if (scalar.float32)
+            m_full = !m_table.addFloat32(name, step, float(scalar.value));
+        else if (const auto text =
+                     scalar.integer ? parseDecimal(std::to_string(*scalar.integer)) : std::nullopt)
+            m_full = !m_table.addText(name, step, *text);
+        else
+            m_full = !m_table.add(name, step, scalar.value);
     }
 
     MetricsTable &m_table;
     const ByteSource *m_file = nullptr;
     std::set<std::string> m_seen; ///< tags of this file
     std::map<std::string, std::string> m_plugins;
-    std::map<std::string, std::set<std::string>> m_unread; ///< tags by kind
     std::uint64_t m_malformed = 0;
     bool m_full = false;
 };
@@ -402,7 +396,6 @@ Status readTensorBoard(std::vector<std::shared_ptr<const ByteSource>> files, Met
     EventReader reader(table);
     for (const auto &[time, file] : begun)
         FP_CHECK(reader.read(*file, stop));
-    reader.describeUnread();
     return {};
 }
 

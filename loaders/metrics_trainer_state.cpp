@@ -2,7 +2,6 @@
 #include "loaders/metrics_trainer_state.h"
 
 #include "loaders/metrics_jsonl.h"
-#include "loaders/metrics_step.h"
 
 #include <nlohmann/json.hpp>
 
@@ -25,11 +24,18 @@ public:
     std::size_t errorAt = 0;
 
     bool null() override { return true; }
-    bool boolean(bool) override { return true; }
+    bool boolean(bool value) override { return addText(value ? "1" : "0"); }
     bool number_integer(number_integer_t value) override { return addInteger(value); }
     bool number_unsigned(number_unsigned_t value) override { return addInteger(value); }
     bool number_float(number_float_t, const string_t &text) override { return addText(text); }
-    bool string(string_t &text) override { return !nonFiniteByName(text) || addText(text); }
+    bool string(string_t &text) override
+    {
+        if (nonFiniteByName(text))
+            return addText(text);
+        if (m_inHistory)
+            m_table.leaveOut("texts", m_key, MetricsTable::LeftOut::Mention);
+        return true;
+    }
     bool binary(binary_t &) override { return false; }
     bool start_object(std::size_t) override { return enter(); }
     bool key(string_t &text) override
@@ -79,7 +85,13 @@ private:
     bool addText(const std::string &text)
     {
         const auto number = parseDecimal(text);
-        if (m_inHistory && m_depth == EntryDepth && m_key != "step" && number)
+        if (!m_inHistory || (m_depth == EntryDepth && m_key == "step"))
+            return true;
+        if (m_depth != EntryDepth)
+            m_table.leaveOut("numbers inside of lists and objects", m_key);
+        else if (!number)
+            m_table.leaveOut("numbers beyond float64", m_key);
+        else
             m_row.emplace_back(m_key, *number);
         return true;
     }

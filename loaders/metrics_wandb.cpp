@@ -9,6 +9,7 @@
 #include "loaders/record_log.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 
 namespace forkpoint {
@@ -27,6 +28,8 @@ constexpr std::uint32_t HistoryItem = 1, HistoryStep = 2;
 
 /// Values of a configuration that are kept; real ones have below a thousand.
 constexpr std::size_t MaxValues = 100'000;
+/// Characters of the keys around all values together, as they are repeated for each.
+constexpr std::size_t MaxPathText = 256u << 20;
 
 using Path = std::vector<std::string>;
 using Values = std::map<Path, std::string>; ///< JSON by place
@@ -45,13 +48,18 @@ struct Item
     }
 };
 
-/// Nothing where the message is malformed or names nothing.
+/// Nothing where the message is malformed, or names nothing, or by more than a name may be.
 std::optional<Item> itemOf(ByteView message)
 {
     constexpr std::size_t MostKeys = limits::JsonDepth;
     Item result;
+    std::size_t length = 0;
     ProtoReader fields(message);
     while (const auto field = fields.next()) {
+        const bool isKey = field->number == item::Key || field->number == item::NestedKey;
+        length += isKey ? field->bytes.size() + 1 : 0;
+        if (length > limits::PrintedText)
+            return std::nullopt;
         if (field->isBytes(item::Key) && !field->bytes.empty())
             result.path = {std::string(field->text())};
         else if (field->isBytes(item::NestedKey) && result.path.size() < MostKeys)
@@ -63,10 +71,12 @@ std::optional<Item> itemOf(ByteView message)
     return usable ? std::optional(std::move(result)) : std::nullopt;
 }
 
-std::string_view unquoted(std::string_view json)
+std::optional<std::int64_t> integerIn(std::string_view text)
 {
-    const bool quoted = json.size() >= 2 && json.front() == '"' && json.back() == '"';
-    return quoted ? json.substr(1, json.size() - 2) : json;
+    std::int64_t integer = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), integer);
+    const bool whole = error == std::errc() && end == text.data() + text.size();
+    return whole ? std::optional(integer) : std::nullopt;
 }
 
 class RecordReader
@@ -124,9 +134,8 @@ private:
             items.push_back(std::move(*item));
         }
         for (const Item &item : items) {
-            const auto number = parseDecimal(item.json);
-            if (!step && item.name() == "_step" && number && number->wholeNumber)
-                step = std::int64_t(number->value);
+            if (!step && item.name() == "_step")
+                step = integerIn(item.json);
         }
         if (fields.malformed() || !step)
             return false;
@@ -152,17 +161,22 @@ private:
         const std::string name = item.name();
         if (name == "_step")
             return true;
-        if (const auto number = parseDecimal(unquoted(item.json)))
-            return m_table.addText(name, step, *number);
         // Histograms and media are objects of numbers that are no metrics.
-        if (!item.json.starts_with('{') || item.json.find("\"_type\"") != std::string_view::npos)
+        const bool isObject = item.json.starts_with('{');
+        if (isObject && item.json.find("\"_type\"") != std::string_view::npos) {
+            m_table.leaveOut("histograms or media", name);
             return true;
-        const auto numbers = jsonNumbers(item.json);
-        for (const JsonNumber &inside : numbers.value_or(std::vector<JsonNumber>())) {
-            if (!m_table.addText(name + "." + inside.name, step, inside.number))
-                return false;
         }
-        return true;
+        const auto read = jsonNumbers(item.json, name);
+        if (!read || !read->refused.empty()) {
+            m_table.leaveOut(read ? "more numbers than a value may have" : "what is no JSON", name);
+            return true;
+        }
+        leaveOutUnread(*read, m_table);
+        return std::all_of(read->numbers.begin(), read->numbers.end(),
+                           [&](const JsonNumber &number) {
+                               return m_table.addText(number.name, step, number.number);
+                           });
     }
 
     static bool takeValues(ByteView message, Values &values)
@@ -195,9 +209,14 @@ private:
     void add(const Values &values, const std::string &root, StateClass stateClass,
              CheckpointBuilder &builder) const
     {
+        std::size_t pathText = 0;
         for (const auto &[path, json] : values) {
             if (path.front() == "_wandb") // the client's own
                 continue;
+            if (pathText > MaxPathText) {
+                m_table.addGap(Severity::Warning, "limit", root, "holds more values than are read");
+                return;
+            }
             KeyPath place{{Key::of(root)}};
             for (const std::string &key : path)
                 place.keys.push_back(Key::of(key));
@@ -206,8 +225,11 @@ private:
             const MemorySource text(m_source.name(), {bytes.begin(), bytes.end()});
             if (!addJsonValues(text, place, one).ok())
                 one.addValue({place, {}, stateClass, Value::text(json), m_source.name()});
-            for (ValueRef &value : one.mutableCatalog().values)
+            for (ValueRef &value : one.mutableCatalog().values) {
                 value.stateClass = stateClass;
+                for (const Key &key : value.path.keys)
+                    pathText += key.text.size();
+            }
             builder.merge(std::move(one), {});
         }
     }

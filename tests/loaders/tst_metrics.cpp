@@ -93,7 +93,9 @@ private slots:
         QCOMPARE(loss->points[0].value, 7.0); // the later line counts
         QVERIFY(std::isnan(loss->points[1].value));
         QCOMPARE(read.find("eval.acc")->points[0].value, 2.0);
-        QCOMPARE(read.series.size(), std::size_t(2));
+        QCOMPARE(read.find("list.0")->points[0].value, 1.0);
+        QCOMPARE(read.find("list.1.x")->points[0].value, 2.0);
+        QCOMPARE(read.series.size(), std::size_t(4));
         QVERIFY(read.says("bad-line", "line 4"));
         QVERIFY(read.says("repeated-step", ""));
         QVERIFY(read.says("torn-line", "line 7"));
