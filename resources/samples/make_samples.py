@@ -117,7 +117,7 @@ class Run:
         self.scheduler = torch.optim.lr_scheduler.LambdaLR(
             self.optimizer, lambda s: min(1.0, (s + 1) / r.warmup) * 0.5 * (1 + math.cos(math.pi * min(s, r.steps) / (2 * r.steps))))
 
-    def train_step(self):
+    def train_step(self, capture=None):
         """One optimizer step; returns the row for the log."""
         r, self.step = self.r, self.step + 1
         ids = batch(r, self.step)
@@ -130,6 +130,8 @@ class Run:
             logits = self.model(ids[m, :, :-1])
             loss = F.cross_entropy(logits.flatten(0, 1).float(), ids[m, :, 1:].flatten())
             losses[m] = loss.detach()
+            if capture:
+                capture.loss(loss)
             grads[m] = torch.autograd.grad(loss / r.micro_batches, list(self.model.parameters()))
         self.optimizer.zero_grad(set_to_none=False)
         for i, p in enumerate(self.model.parameters()):
@@ -138,6 +140,8 @@ class Run:
                 total = grads[m][i].clone() if total is None else total + grads[m][i]
             p.grad = total
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), r.clip, foreach=False)
+        if capture:
+            capture.grad_norm(norm)
         lr = self.optimizer.param_groups[0]["lr"]
         self.optimizer.step()
         self.scheduler.step()
