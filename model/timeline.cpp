@@ -83,18 +83,4 @@ std::size_t Timeline::columnFrom(double step) const
     return std::size_t(found - m_steps.begin());
 }
 
-std::optional<std::size_t> Timeline::firstDifferent() const
-{
-    std::optional<std::size_t> first;
-    for (const std::vector<Sums> &row : m_sums) {
-        const auto differs = [](const Sums &sums) {
-            return sums.statuses[std::size_t(LinkStatus::Different)] > 0;
-        };
-        const auto found = std::find_if(row.begin(), row.end(), differs);
-        if (found != row.end())
-            first = std::min(first.value_or(m_steps.size()), std::size_t(found - row.begin()) - 1);
-    }
-    return first;
-}
-
 } // namespace forkpoint

@@ -41,8 +41,6 @@ public:
     const ChainLink *link(std::size_t row, std::size_t column) const;
     /// The first column at or after `step`.
     std::size_t columnFrom(double step) const;
-    /// The first column in which some row differs.
-    std::optional<std::size_t> firstDifferent() const;
 
 private:
     static constexpr std::size_t Statuses = 4;

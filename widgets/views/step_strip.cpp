@@ -152,6 +152,9 @@ void StepStrip::refresh()
 
 void StepStrip::refreshMarks()
 {
+    if (m_comparison && m_comparison == m_marked)
+        return; // a timeline of many steps is not made anew for what it does not show
+    m_marked = m_comparison;
     m_lane = m_stops = nullptr;
     m_timeline.setTimeline({}, {});
     if (!m_comparison)
@@ -399,7 +402,6 @@ void StepStrip::mouseReleaseEvent(QMouseEvent *event)
         const QPoint at = event->pos();
         if (const auto place = m_timeline.placeAt(at, timelineArea(), m_axis)) {
             select(place->step);
-            Q_EMIT stageSelected(QString::fromStdString(place->stage));
         } else if (const auto mark = markAt(at.x())) {
             select((*m_lane)[*mark].step);
         }

@@ -16,8 +16,9 @@ class QAction;
 namespace forkpoint {
 
 /// The scrubber: a lane of a metric's B-A with the precision known, a lane of checkpoints with a
-/// mark per step, and where both sides have a trace the stages of the causal chain. Click, arrow keys, Home and End select; the wheel and plus and minus zoom, dragging
-/// and Ctrl with the arrow keys pan.
+/// mark per step, and where both sides have a trace the stages of the causal chain. Click, arrow
+/// keys, Home and End select; the wheel and plus and minus zoom, dragging and Ctrl with the arrow
+/// keys pan.
 class StepStrip : public QWidget
 {
     Q_OBJECT
@@ -43,10 +44,6 @@ public:
     /// "0 at every common step (every bit known)", as written in the metric lane.
     QString metricSummary() const;
     const Timeline &timeline() const { return m_timeline.timeline(); }
-
-Q_SIGNALS:
-    void
-    stageSelected(const QString &stage); ///< a cell of the timeline was clicked, its step selected
 
 protected:
     void paintEvent(QPaintEvent *event) override;
@@ -100,6 +97,7 @@ private:
     ViewContext *m_context;
     QAction *m_next, *m_previous, *m_fit;
     std::shared_ptr<const RunComparison> m_comparison;
+    std::shared_ptr<const RunComparison> m_marked; ///< whose marks and timeline are shown
     std::shared_ptr<const Marks> m_lane;  ///< what the lane of checkpoints shows
     std::shared_ptr<const Marks> m_stops; ///< what can be selected: beside a timeline one a step
     TimelineLanes m_timeline;
