@@ -67,8 +67,7 @@ ReportSection comparedSection(const RunComparison &comparison, const ReportOptio
             {grouped(coverage.tensorsCompared) + " of "
                  + counted(coverage.tensorsTotal, "tensor", "tensors") + ", "
                  + byteSize(coverage.bytesCompared) + " of " + byteSize(coverage.bytesTotal)
-                 + " of both sides together"
-                 + (steps.empty() ? "" : "; " + steps),
+                 + " of both sides together" + (steps.empty() ? "" : "; " + steps),
              {},
              false,
              {}});

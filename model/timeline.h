@@ -55,7 +55,8 @@ private:
     std::vector<std::int64_t> m_steps;
     std::vector<std::vector<Sums>> m_sums; ///< row by row, one more than columns
     std::vector<ChainLink> m_links;        ///< of m_places
-    std::vector<std::vector<std::uint32_t>> m_places; ///< row by row: one more than the link; 0: none
+    std::vector<std::vector<std::uint32_t>>
+        m_places; ///< row by row: one more than the link; 0: none
 };
 
 } // namespace forkpoint

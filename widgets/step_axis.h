@@ -24,7 +24,7 @@ public:
 
     void fit();
     void showRange(double from, double to); ///< that part of the steps, with room on both sides
-    void zoomAt(double x, double factor); ///< below one: closer; the step at x stays there
+    void zoomAt(double x, double factor);   ///< below one: closer; the step at x stays there
     void panTo(double from);
     /// Pans so far that the step is well in view.
     void show(double step);

@@ -113,7 +113,7 @@ private:
     std::string m_rowName; ///< keeps the selection when rows move or the step changes
     bool m_userChose = false;
     bool m_suggested = false; ///< the row was suggested by a comparison that has finished
-    PairFacts m_facts; ///< of the selected row
+    PairFacts m_facts;        ///< of the selected row
     JobState m_job;
     QString m_device;
 

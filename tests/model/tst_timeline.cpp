@@ -30,9 +30,10 @@ class TestTimeline : public QObject
 private slots:
     void rowsAreInCausalOrder()
     {
-        const Timeline timeline({link(7, "weight", LinkStatus::Equal), link(3, "loss", LinkStatus::Equal),
-                                 link(3, "batch", LinkStatus::Equal), link(7, "own word", LinkStatus::Equal),
-                                 link(7, "forward", LinkStatus::Equal)});
+        const Timeline timeline(
+            {link(7, "weight", LinkStatus::Equal), link(3, "loss", LinkStatus::Equal),
+             link(3, "batch", LinkStatus::Equal), link(7, "own word", LinkStatus::Equal),
+             link(7, "forward", LinkStatus::Equal)});
         QCOMPARE(timeline.stages(),
                  (std::vector<std::string>{"batch", "forward", "loss", "weight", "own word"}));
         QCOMPARE(timeline.steps(), (std::vector<std::int64_t>{3, 7}));
@@ -51,7 +52,8 @@ private slots:
         for (std::int64_t step = 0; step < Steps; ++step) {
             if (random() % 3 == 0)
                 continue;
-            links.push_back(link(step, "forward", LinkStatus(random() % 4), random() % 50, random() % 9));
+            links.push_back(
+                link(step, "forward", LinkStatus(random() % 4), random() % 50, random() % 9));
         }
         const Timeline timeline(links);
         // From the most telling to the least.

@@ -6,6 +6,8 @@
 #include "widgets/views/step_strip.h"
 #include "widgets/widget_test_main.h"
 
+#include <QAction>
+
 #include <ctime>
 #include <random>
 
@@ -33,6 +35,7 @@ private Q_SLOTS:
     void pyramidAgreesWithAWalk();
     void deltasAgreeWithAWalk();
     void keyboardZoomsAndPans();
+    void timelineOfTracesIsShownAndSelected();
     void tenMillionMarksPan();
 };
 
@@ -119,6 +122,51 @@ void TestStepStrip::keyboardZoomsAndPans()
     QVERIFY(shown().first > close.first);
     strip.zoomToFitAction()->trigger();
     QCOMPARE(shown(), std::pair(std::size_t(0), std::size_t(999)));
+}
+
+// Two runs with a trace of steps 1 to 40 and a checkpoint at 20; they part in the batch of step 30.
+void TestStepStrip::timelineOfTracesIsShownAndSelected()
+{
+    FakeViewContext context;
+    auto runs = std::make_shared<RunComparison>();
+    runs->trace = std::make_shared<const TraceComparison>();
+    runs->finished = true;
+    for (Step step = 1; step <= 40; ++step) {
+        const bool differs = step >= 30;
+        StepMark mark{step, differs ? StepStatus::Different : StepStatus::Identical, 0, {}};
+        mark.lane = StepLane::Trace;
+        runs->steps.push_back(mark);
+        for (const char *stage : {"batch", "forward", "weight"}) {
+            ChainLink link;
+            link.step = step;
+            link.stage = stage;
+            link.status = differs ? LinkStatus::Different : LinkStatus::Equal;
+            link.compared = 8;
+            link.different = differs ? 2 : 0;
+            link.strength = Strength::Sha256;
+            runs->chain.push_back(link);
+        }
+    }
+    StepMark checkpoint{20, StepStatus::Identical, 0, {}};
+    runs->steps.insert(runs->steps.begin() + 20, checkpoint);
+    runs->firstDivergence.emplace();
+    runs->firstDivergence->step = 30;
+    runs->firstDivergence->stage = "batch";
+    context.runComparison = runs;
+    StepStrip strip(&context);
+    strip.resize(1000, strip.sizeHint().height());
+    strip.grab(); // a hidden widget hears of its size when it is drawn
+    QCOMPARE(strip.timeline().stages(), (std::vector<std::string>{"batch", "forward", "weight"}));
+    QCOMPARE(strip.columns().size(),
+             std::size_t(0)); // it opens at 28 to 33, the checkpoint is before
+    strip.nextDifferenceAction()->trigger();
+    QCOMPARE(context.calls.last(), QStringLiteral("selectStep 30"));
+    QTest::mouseClick(&strip, Qt::LeftButton, {},
+                      QPoint(985 - 40, 12)); // right: the last steps shown
+    QCOMPARE(context.calls.last(), QStringLiteral("selectStep 33"));
+    strip.zoomToFitAction()->trigger();
+    QCOMPARE(strip.columns().size(), std::size_t(1)); // of the lane of checkpoints
+    QVERIFY(!strip.grab().isNull());
 }
 
 void TestStepStrip::tenMillionMarksPan()

@@ -115,11 +115,16 @@ void addCoverage(Segments &segments, const RunComparison &comparison, bool hasRe
     const QString strength = strengthText(comparison.verdict.strength);
     if (!strength.isEmpty())
         add(strength);
-    add(VerdictBanner::tr("%1 of %2 compared")
-            .arg(groupedText(coverage.tensorsCompared),
-                 countedText(coverage.tensorsTotal, "tensor", "tensors")));
-    add(VerdictBanner::tr("%1 of %2")
-            .arg(bytesText(coverage.bytesCompared), bytesText(coverage.bytesTotal)));
+    const auto addPart = [&](std::uint64_t compared, const QString &total) {
+        add(VerdictBanner::tr("%1 of %2 compared").arg(groupedText(compared), total));
+    };
+    if (coverage.recordsTotal > 0)
+        addPart(coverage.recordsCompared, countedText(coverage.recordsTotal, "record", "records"));
+    if (coverage.tensorsTotal > 0 || coverage.recordsTotal == 0) {
+        addPart(coverage.tensorsCompared, countedText(coverage.tensorsTotal, "tensor", "tensors"));
+        add(VerdictBanner::tr("%1 of %2")
+                .arg(bytesText(coverage.bytesCompared), bytesText(coverage.bytesTotal)));
+    }
     if (coverage.tensorsCompared < coverage.tensorsTotal)
         add(VerdictBanner::tr("%1 not compared")
                 .arg(groupedText(coverage.tensorsTotal - coverage.tensorsCompared)),
