@@ -98,7 +98,7 @@ private:
     QAction *m_next, *m_previous, *m_fit;
     std::shared_ptr<const RunComparison> m_comparison;
     std::shared_ptr<const RunComparison> m_marked; ///< whose marks and timeline are shown
-    std::shared_ptr<const Marks> m_lane;  ///< what the lane of checkpoints shows
+    std::shared_ptr<const Marks> m_lane;           ///< what the lane of checkpoints shows
     std::shared_ptr<const Marks> m_stops; ///< what can be selected: beside a timeline one a step
     TimelineLanes m_timeline;
     bool m_openedAtDivergence = false;
