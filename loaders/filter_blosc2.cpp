@@ -3,6 +3,7 @@
 // of c-blosc2), whose elements lie in blocks of the array where a "b2nd" layer says so.
 #include "loaders/byte_cursor.h"
 #include "loaders/chunk_codecs.h"
+#include "loaders/limits.h"
 
 #include <algorithm>
 
@@ -53,6 +54,7 @@ struct Frame
 /// [version, rank, [shape], [chunk shape], [block shape], ...]
 bool readBlocks(FrameReader &reader, Frame &frame)
 {
+    reader.check(frame.chunk.empty()); // one such layer is all there is
     reader.expect(0xc6);
     reader.big<std::uint32_t>();
     reader.check(reader.big<std::uint8_t>() >= 0x95);
@@ -72,6 +74,8 @@ bool readBlocks(FrameReader &reader, Frame &frame)
             reader.check(dims->back() > 0);
         }
     }
+    for (std::size_t i = 0; reader.sound() && i < rank; ++i)
+        reader.check(frame.block[i] <= frame.chunk[i]);
     return reader.sound();
 }
 
@@ -111,22 +115,31 @@ Result<Frame> readFrame(ByteView stored)
     return frame;
 }
 
+/// Bytes of whole blocks, to which each dimension of a chunk is padded; nothing beyond 64 bits.
+std::optional<std::uint64_t> paddedBytes(const Frame &frame)
+{
+    std::optional<std::uint64_t> bytes = frame.element;
+    for (std::size_t i = 0; bytes && i < frame.chunk.size(); ++i) {
+        const std::uint64_t blocks = (frame.chunk[i] + frame.block[i] - 1) / frame.block[i];
+        bytes = checkedMul(*bytes, blocks * frame.block[i]);
+    }
+    return bytes;
+}
+
 /// From blocks to rows. Chunks are padded to whole blocks.
 FilterResult unblock(const Frame &frame, const std::vector<std::byte> &blocks, std::size_t cap)
 {
     const std::size_t rank = frame.chunk.size();
-    std::uint64_t padded = frame.element, whole = frame.element;
+    std::uint64_t whole = frame.element;
     std::vector<std::uint64_t> grid(rank);
     for (std::size_t i = 0; i < rank; ++i) {
         grid[i] = (frame.chunk[i] + frame.block[i] - 1) / frame.block[i];
-        const auto more = checkedMul(padded, grid[i] * frame.block[i]);
         const auto product = checkedMul(whole, frame.chunk[i]);
-        if (!more || !product || *product > cap)
+        if (!product || *product > cap)
             return overCap(cap);
-        padded = *more;
         whole = *product;
     }
-    if (padded != blocks.size() || frame.element == 0)
+    if (paddedBytes(frame) != blocks.size() || frame.element == 0)
         return damaged("must decode to whole blocks");
     std::vector<std::byte> out(whole);
     // Rows of a block, one after another, as they are stored.
@@ -173,9 +186,10 @@ FilterResult undoBlosc2(ByteView stored, FilterParameters, std::size_t cap)
     const auto place = loadLittle<std::uint64_t>(index.data());
     if (place > stored.size() - frame.headerBytes)
         return Error{ErrorCode::Unsupported, {}, {}, "holds special values of Blosc 2"};
-    // Padding to blocks adds at most a block in each dimension.
-    const std::size_t paddedCap = frame.chunk.empty() ? cap : cap * 4;
-    FP_TRY(auto decoded, undoBlosc(stored.subspan(frame.headerBytes + place), {}, paddedCap));
+    const auto padded = frame.chunk.empty() ? cap : paddedBytes(frame);
+    if (!padded || *padded > std::max<std::uint64_t>(cap, limits::ChunkBytes))
+        return overCap(cap);
+    FP_TRY(auto decoded, undoBlosc(stored.subspan(frame.headerBytes + place), {}, *padded));
     if (frame.chunk.empty())
         return decoded;
     return unblock(frame, decoded, cap);

@@ -74,10 +74,14 @@ FilterResult undoScaleOffset(ByteView stored, FilterParameters parameters, std::
     const ByteView packed = stored.subspan(HeaderBytes);
     if (bits > whole || (std::uint64_t(settings.count) * bits + 7) / 8 > packed.size())
         return damaged("ends too early");
-    if (bits == whole)
-        return std::vector<std::byte>(packed.begin(), packed.begin() + std::ptrdiff_t(size));
-
     std::vector<std::byte> out(size);
+    if (bits == whole) { // as they are, but in the order of the machine that wrote them
+        std::copy_n(packed.begin(), size, out.begin());
+        for (std::size_t i = 0; i < size && settings.isBigEndian != 0; i += settings.size)
+            std::reverse(out.begin() + std::ptrdiff_t(i),
+                         out.begin() + std::ptrdiff_t(i + settings.size));
+        return out;
+    }
     BitReader reader(packed);
     const std::uint64_t fillCode = (std::uint64_t(1) << bits) - 1;
     for (std::uint32_t i = 0; i < settings.count; ++i) {

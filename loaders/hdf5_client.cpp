@@ -36,7 +36,7 @@ public:
           m_source(source),
           m_options(options),
           m_stop(std::move(stop)),
-          m_patience(options.patience)
+          m_deadline(Clock::now() + options.patience)
     {
     }
 
@@ -63,25 +63,26 @@ private:
     /// One that is gone may have said something before: receiving tells.
     void send(const std::vector<std::byte> &frame) { m_worker.send(frame, m_options.patience); }
 
-    /// Fills all of `out`. Only time in which the worker is the one to act is counted.
+    Error impatient()
+    {
+        m_worker.end();
+        return lost(ErrorCode::Limit,
+                    "was stopped: no progress in " + std::to_string(m_options.patience.count())
+                        + " ms");
+    }
+
+    /// Fills all of `out`.
     Status fill(MutableByteView out)
     {
         while (!out.empty()) {
             if (m_stop.stop_requested())
                 return Error{ErrorCode::Cancelled, m_source.name(), {}, "cancelled"};
-            const auto before = Clock::now();
-            const auto waited =
-                m_worker.wait(std::min(Slice, std::max(m_patience, milliseconds(1))));
-            m_patience -= std::chrono::duration_cast<milliseconds>(Clock::now() - before);
-            if (waited == WorkerProcess::Wait::TimedOut) {
-                if (m_patience <= milliseconds(0)) {
-                    m_worker.end();
-                    return lost(ErrorCode::Limit,
-                                "was stopped: no progress in "
-                                    + std::to_string(m_options.patience.count()) + " ms");
-                }
+            const auto left = std::chrono::ceil<milliseconds>(m_deadline - Clock::now());
+            if (left <= milliseconds(0))
+                return impatient();
+            const auto waited = m_worker.wait(std::min(Slice, left));
+            if (waited == WorkerProcess::Wait::TimedOut)
                 continue;
-            }
             const std::size_t got =
                 waited == WorkerProcess::Wait::Ready ? m_worker.receive(out) : 0;
             if (got == 0)
@@ -105,7 +106,7 @@ private:
     {
         if (kind == Hdf5Message::Read)
             return serve();
-        m_patience = m_options.patience;
+        m_deadline = Clock::now() + m_options.patience;
         switch (kind) {
         case Hdf5Message::Dataset: {
             FP_TRY(Hdf5Dataset dataset, parseHdf5Dataset(m_payload));
@@ -143,7 +144,10 @@ private:
     {
         FP_TRY(const Hdf5Read request, parseHdf5Read(m_payload));
         std::vector<std::byte> bytes(request.size);
-        if (m_source.read(request.offset, bytes).ok())
+        const auto before = Clock::now();
+        const bool isRead = m_source.read(request.offset, bytes).ok();
+        m_deadline += Clock::now() - before;
+        if (isRead)
             send(hdf5Frame(Hdf5Message::Bytes, bytes));
         else
             send(hdf5Frame(Hdf5Message::Failed, {}));
@@ -179,7 +183,7 @@ private:
     const ByteSource &m_source;
     const Hdf5WorkerOptions &m_options;
     std::stop_token m_stop;
-    milliseconds m_patience; ///< what is left of it
+    Clock::time_point m_deadline; ///< of the next news; reading from storage moves it
     std::vector<std::byte> m_payload;
     std::uint64_t m_items = 0, m_bytes = 0, m_chunks = 0;
     bool m_ended = false;

@@ -119,9 +119,10 @@ struct Hdf5Value
         std::string target;
         bool operator==(const Link &) const = default;
     };
-    struct Opaque
+    struct Opaque ///< elements without a plain value
     {
-        std::string text;
+        std::string text;             ///< what they are
+        std::vector<std::byte> bytes; ///< what tells two of them apart
         bool operator==(const Opaque &) const = default;
     };
     std::vector<std::string> path;

@@ -6,6 +6,7 @@
 #include "loaders/json_values.h"
 #include "loaders/limits.h"
 #include "loaders/number_fold.h"
+#include "loaders/running_digest.h"
 
 #include <algorithm>
 #include <array>
@@ -112,7 +113,9 @@ private:
     }
     void addData(const KeyPath &path, bool, const Hdf5Value::Opaque &opaque)
     {
-        put(path, Value::opaque(opaque.text));
+        Value value = Value::opaque(opaque.text);
+        value.digest = sha256Hex(opaque.bytes);
+        put(path, std::move(value));
     }
     template <class T>
     void addData(const KeyPath &path, bool isList, const std::vector<T> &items)

@@ -242,9 +242,10 @@ void valueData(Codec &codec, Data &data)
             using T = std::remove_cvref_t<decltype(alternative)>;
             if constexpr (std::is_same_v<T, Hdf5Value::Link>)
                 text(codec, alternative.target);
-            else if constexpr (std::is_same_v<T, Hdf5Value::Opaque>)
+            else if constexpr (std::is_same_v<T, Hdf5Value::Opaque>) {
                 text(codec, alternative.text);
-            else if constexpr (std::is_same_v<T, std::vector<std::string>>)
+                blob(codec, alternative.bytes);
+            } else if constexpr (std::is_same_v<T, std::vector<std::string>>)
                 texts(codec, alternative);
             else if constexpr (!std::is_same_v<T, Hdf5Value::Nothing>)
                 elements(codec, alternative);

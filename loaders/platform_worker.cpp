@@ -152,7 +152,10 @@ WorkerProcess::Wait WorkerProcess::wait(std::chrono::milliseconds patience)
 
 std::size_t WorkerProcess::receive(MutableByteView out)
 {
-    const ssize_t received = recv(m_socket, out.data(), out.size(), 0);
+    ssize_t received = -1;
+    do {
+        received = recv(m_socket, out.data(), out.size(), 0);
+    } while (received < 0 && errno == EINTR);
     return received > 0 ? std::size_t(received) : 0;
 }
 

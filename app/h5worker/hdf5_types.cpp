@@ -240,6 +240,11 @@ Result<Hdf5Layout> layoutOf(const Hdf5Handle &type)
     return std::move(flattener.layout);
 }
 
+std::string memberName(const Hdf5Handle &type, unsigned number)
+{
+    return takeText(H5Tget_member_name(type.get(), number));
+}
+
 bool isValueType(const Hdf5Handle &type)
 {
     switch (H5Tget_class(type.get())) {

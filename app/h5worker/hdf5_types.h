@@ -23,6 +23,9 @@ struct Hdf5Layout
 /// Limit where a type nests too deep or has too many members.
 Result<Hdf5Layout> layoutOf(const Hdf5Handle &type);
 
+/// The name of a member of a compound type.
+std::string memberName(const Hdf5Handle &type, unsigned number);
+
 /// Whether the elements are text, references or variable-length lists, which are shown as values.
 bool isValueType(const Hdf5Handle &type);
 

@@ -18,6 +18,9 @@ void tellElements(WorkerLink &link, const Hdf5Handle &dataset, const Hdf5Path &p
 void tellMemberText(WorkerLink &link, const Hdf5Handle &dataset, const Hdf5Path &path,
                     const std::vector<std::string> &member);
 
+/// Tells a committed datatype.
+void tellType(WorkerLink &link, const Hdf5Handle &type, const Hdf5Path &path);
+
 /// The text of a scalar attribute; empty where there is none.
 std::string textAttribute(const Hdf5Handle &object, const char *name);
 

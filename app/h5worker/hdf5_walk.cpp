@@ -141,7 +141,9 @@ private:
         case H5I_DATASET:
             tellDataset(m_link, object, m_path, address);
             return tellAttributes(m_link, object, m_path);
-        default: m_link.tell(Hdf5Value{m_path, false, Hdf5Value::Opaque{"a committed datatype"}});
+        default:
+            tellType(m_link, object, m_path);
+            return tellAttributes(m_link, object, m_path);
         }
     }
 

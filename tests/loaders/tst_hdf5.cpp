@@ -151,7 +151,8 @@ private slots:
     void readsWhatWasWritten_data()
     {
         QTest::addColumn<QStringList>("row");
-        for (const char *const table : {"expected.txt", "expected_others.txt"}) {
+        for (const char *const table :
+             {"expected.txt", "expected_others.txt", "expected_attributes.txt"}) {
             for (const QStringList &row : readTable(Folder + table))
                 QTest::newRow(qPrintable(row[0] + ' ' + row[2])) << row;
         }
@@ -293,6 +294,60 @@ private slots:
         }
     }
 
+    /// What is not read is said, and is never taken for equal.
+    void saysWhatIsNotRead()
+    {
+        const Loaded loaded = open("regions.h5");
+        QVERIFY(loaded.status.ok());
+        QVERIFY(!loaded.catalog().complete);
+        QVERIFY(loaded.tells("references to regions are not read"));
+    }
+
+    /// Of a committed type the bytes count: without them two unlike ones would look alike.
+    void tellsCommittedTypesApart()
+    {
+        const Loaded loaded = open("attributes.h5");
+        const auto &values = loaded.catalog().values;
+        const auto found = std::find_if(values.begin(), values.end(), [](const ValueRef &value) {
+            return value.name == "committed";
+        });
+        QVERIFY(found != values.end());
+        QCOMPARE(found->value.digest.size(), std::size_t(64));
+    }
+
+    /// A frame with two layers "b2nd", each of a whole chunk: sound but for the second one.
+    void refusesASecondLayerOfBlocks()
+    {
+        const auto layer = QByteArray::fromHex("c6000000009500019"
+                                               "1d30000000000000004"
+                                               "91d20000000491d200000004");
+        QByteArray frame = QByteArray::fromHex("9ea8") + QByteArray("b2frame\0", 8)
+            + QByteArray::fromHex("d200000080") + QByteArray(23, '\0')
+            + QByteArray::fromHex("d30000000000000000d200000001") + QByteArray(35, '\0')
+            + QByteArray::fromHex("93000000de0002");
+        const auto place = char(frame.size() + 2 * 10);
+        for (int i = 0; i < 2; ++i)
+            frame += QByteArray("\xa4"
+                                "b2nd\xd2\0\0\0",
+                                9)
+                + place;
+        frame += layer;
+        frame.resize(128);
+        const auto &filters = chunkFilters();
+        const auto blosc2 = std::find_if(filters.begin(), filters.end(),
+                                         [](const ChunkFilter &each) { return each.id == 32026; });
+        QVERIFY(blosc2 != filters.end());
+        const auto twice = blosc2->undo(toBytes(frame), {}, 4);
+        QVERIFY(!twice.ok());
+        QVERIFY2(twice.error().text.find("must be a frame") != std::string::npos,
+                 twice.error().text.c_str());
+        frame[frame.indexOf("b2nd") + 3] = 'x';
+        const auto once = blosc2->undo(toBytes(frame), {}, 4);
+        QVERIFY(!once.ok());
+        QVERIFY2(once.error().text.find("must be a frame") == std::string::npos,
+                 once.error().text.c_str());
+    }
+
     void refusesCutFiles()
     {
         const QByteArray bytes = fileBytes(Folder + "user_block.h5");
@@ -355,6 +410,11 @@ private slots:
             << QByteArray("printf '\\377\\377\\377\\377A' >&0") << QByteArray("must be a frame");
         QTest::newRow("unknown kind")
             << QByteArray("printf '\\0\\0\\0\\0\\310' >&0") << QByteArray("unknown kind");
+        // 64 KiB at byte 0, again and again, of which it takes nothing.
+        QTest::newRow("asks for ever")
+            << QByteArray("while :; do printf '\\14\\0\\0\\0@\\0\\0\\0\\0\\0\\0\\0\\0\\0\\1\\0\\0'"
+                          " >&0; done")
+            << QByteArray("no progress");
         QTest::newRow("says nothing")
             << QByteArray("while :; do :; done") << QByteArray("no progress");
     }
@@ -389,6 +449,8 @@ private slots:
                      parseHdf5Problem);
         checkMessage(Hdf5Value{{"v"}, false, Hdf5Value::Nothing{}}, parseHdf5Value);
         checkMessage(Hdf5Value{{"v"}, false, Hdf5Value::Link{"/x"}}, parseHdf5Value);
+        checkMessage(Hdf5Value{{"v"}, false, Hdf5Value::Opaque{"x", {std::byte(3)}}},
+                     parseHdf5Value);
         checkMessage(Hdf5Value{{"v"}, true, std::vector<std::string>{"a", ""}}, parseHdf5Value);
         checkMessage(Hdf5Value{{"v"}, true, std::vector<std::int64_t>{-1, 2}}, parseHdf5Value);
         checkMessage(Hdf5Value{{"v"}, true, std::vector<double>{-0.0, 1e300}}, parseHdf5Value);
