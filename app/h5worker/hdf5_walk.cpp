@@ -141,9 +141,7 @@ private:
         case H5I_DATASET:
             tellDataset(m_link, object, m_path, address);
             return tellAttributes(m_link, object, m_path);
-        default:
-            tellType(m_link, object, m_path);
-            return tellAttributes(m_link, object, m_path);
+        default: tellType(m_link, object, m_path); return tellAttributes(m_link, object, m_path);
         }
     }
 

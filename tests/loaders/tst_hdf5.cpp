@@ -322,7 +322,7 @@ private slots:
                                                "1d30000000000000004"
                                                "91d20000000491d200000004");
         QByteArray frame = QByteArray::fromHex("9ea8") + QByteArray("b2frame\0", 8)
-            + QByteArray::fromHex("d200000080") + QByteArray(23, '\0')
+            + QByteArray::fromHex("d200000100") + QByteArray(23, '\0')
             + QByteArray::fromHex("d30000000000000000d200000001") + QByteArray(35, '\0')
             + QByteArray::fromHex("93000000de0002");
         const auto place = char(frame.size() + 2 * 10);
@@ -332,7 +332,7 @@ private slots:
                                 9)
                 + place;
         frame += layer;
-        frame.resize(128);
+        frame.resize(256);
         const auto &filters = chunkFilters();
         const auto blosc2 = std::find_if(filters.begin(), filters.end(),
                                          [](const ChunkFilter &each) { return each.id == 32026; });
