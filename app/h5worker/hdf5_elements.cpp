@@ -2,9 +2,11 @@
 #include "app/h5worker/hdf5_elements.h"
 
 #include "app/h5worker/hdf5_types.h"
+#include "model/bytes.h"
 #include "model/format.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace forkpoint {
@@ -252,6 +254,12 @@ Result<Data> readNumberLists(const Hdf5Holder &holder, hid_t number, Print print
     return Data(std::move(texts));
 }
 
+void appendLength(std::uint64_t length, std::vector<std::byte> &bytes)
+{
+    for (std::size_t i = 0; i < sizeof length; ++i)
+        bytes.push_back(std::byte(length >> (8 * i)));
+}
+
 /// Lists of what is no number: their lengths (64 bits) and bytes.
 Result<Data> readByteLists(const Hdf5Holder &holder, const Hdf5Handle &base)
 {
@@ -274,8 +282,7 @@ Result<Data> readByteLists(const Hdf5Holder &holder, const Hdf5Handle &base)
         if (list.len
             > (ElementBytes - std::min<std::uint64_t>(told.bytes.size(), ElementBytes)) / width)
             return tooMuchText();
-        for (std::size_t i = 0; i < sizeof(std::uint64_t); ++i)
-            told.bytes.push_back(std::byte(std::uint64_t(list.len) >> (8 * i)));
+        appendLength(list.len, told.bytes);
         const auto *const bytes = static_cast<const std::byte *>(list.p);
         told.bytes.insert(told.bytes.end(), bytes, bytes + list.len * width);
     }
@@ -308,11 +315,48 @@ std::string nameOf(hid_t object)
     return name;
 }
 
+/// Regions of datasets, by the name of the dataset and how libhdf5 writes a selection down. An empty
+/// reference has neither.
+Result<Data> readRegions(const Hdf5Holder &holder, hid_t file)
+{
+    using Reference = std::array<unsigned char, sizeof(hdset_reg_ref_t)>;
+    std::vector<Reference> references(holder.count, Reference{});
+    if (!references.empty() && holder.read(H5T_STD_REF_DSETREG, references.data()) < 0)
+        return malformed();
+    Hdf5Value::Opaque told{"references to regions", {}};
+    for (const Reference &reference : references) {
+        std::string name;
+        std::vector<std::byte> selection;
+        if (reference != Reference{}) {
+            const Hdf5Handle object(
+                H5Rdereference2(file, H5P_DEFAULT, H5R_DATASET_REGION, reference.data()));
+            const Hdf5Handle space(H5Rget_region(file, H5R_DATASET_REGION, reference.data()));
+            std::size_t size = 0;
+            if (!object.valid() || !space.valid() || H5Sencode(space.get(), nullptr, &size) < 0)
+                return malformed();
+            name = nameOf(object.get());
+            selection.resize(std::min<std::size_t>(size, ElementBytes));
+            if (told.bytes.size() + size > ElementBytes)
+                return tooMuchText();
+            if (H5Sencode(space.get(), selection.data(), &size) < 0)
+                return malformed();
+        }
+        const ByteView text = asBytes(name);
+        told.bytes.insert(told.bytes.end(), text.begin(), text.end());
+        told.bytes.push_back(std::byte(0));
+        appendLength(selection.size(), told.bytes);
+        told.bytes.insert(told.bytes.end(), selection.begin(), selection.end());
+    }
+    return Data(std::move(told));
+}
+
 /// Where references lead, by name; an object without a name is shown by its address.
 Result<Data> readReferences(const Hdf5Holder &holder, hid_t file)
 {
+    if (H5Tequal(holder.type.get(), H5T_STD_REF_DSETREG) > 0)
+        return readRegions(holder, file);
     if (H5Tequal(holder.type.get(), H5T_STD_REF_OBJ) <= 0)
-        return Error{ErrorCode::Unsupported, {}, {}, "references to regions are not read"};
+        return Error{ErrorCode::Unsupported, {}, {}, "is a reference of a kind that is not known"};
     std::vector<hobj_ref_t> references(holder.count);
     if (!references.empty() && holder.read(H5T_STD_REF_OBJ, references.data()) < 0)
         return malformed();

@@ -300,19 +300,26 @@ private slots:
         const Loaded loaded = open("regions.h5");
         QVERIFY(loaded.status.ok());
         QVERIFY(!loaded.catalog().complete);
-        QVERIFY(loaded.tells("references to regions are not read"));
+        QVERIFY(loaded.tells("lists of text of any length"));
+    }
+
+    void tellsRegionsApart()
+    {
+        const Loaded loaded = open("regions.h5");
+        const Value region = valueNamed(loaded, "w.region");
+        QCOMPARE(region.digest.size(), std::size_t(64));
+        QVERIFY(region.identicalTo(valueNamed(loaded, "w.same")));
+        QVERIFY(!region.identicalTo(valueNamed(loaded, "w.other")));
     }
 
     /// Of a committed type the bytes count: without them two unlike ones would look alike.
     void tellsCommittedTypesApart()
     {
         const Loaded loaded = open("attributes.h5");
-        const auto &values = loaded.catalog().values;
-        const auto found = std::find_if(values.begin(), values.end(), [](const ValueRef &value) {
-            return value.name == "committed";
-        });
-        QVERIFY(found != values.end());
-        QCOMPARE(found->value.digest.size(), std::size_t(64));
+        const Value type = valueNamed(loaded, "committed");
+        QCOMPARE(type.digest.size(), std::size_t(64));
+        QVERIFY(type.identicalTo(valueNamed(loaded, "committed_again")));
+        QVERIFY(!type.identicalTo(valueNamed(loaded, "committed_other")));
     }
 
     /// A frame with two layers "b2nd", each of a whole chunk: sound but for the second one.
@@ -520,14 +527,20 @@ private:
         QVERIFY(!parse(longer).ok());
     }
 
+    /// Opaque and empty where there is none.
+    static Value valueNamed(const Loaded &loaded, const std::string &name)
+    {
+        for (const ValueRef &value : loaded.catalog().values) {
+            if (value.name == name)
+                return value.value;
+        }
+        return Value::opaque("is not there");
+    }
+
     static void checkValue(const Loaded &loaded, const QStringList &row)
     {
-        const auto &values = loaded.catalog().values;
-        const auto found = std::find_if(values.begin(), values.end(), [&](const ValueRef &value) {
-            return value.name == row[2].toStdString();
-        });
-        QVERIFY(found != values.end());
-        const Value &value = found->value;
+        const Value value = valueNamed(loaded, row[2].toStdString());
+        QVERIFY(!value.identicalTo(Value::opaque("is not there")));
         const QJsonValue want = QJsonDocument::fromJson('[' + row[3].toUtf8() + ']').array().at(0);
         if (want.isNull()) {
             QCOMPARE(int(value.type), int(ValueType::None));

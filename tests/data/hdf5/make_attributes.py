@@ -58,13 +58,19 @@ def attributes(f, name):
     w.attrs.create("pairs", np.array([np.array([(1, 2)], "i2,i2"), np.array([], "i2,i2")], object), dtype=h5py.vlen_dtype(np.dtype("i2,i2")))
     value(name, "w.pairs", digest((1).to_bytes(8, "little") + b"\1\0\2\0" + bytes(8)))
     f["committed"] = np.dtype([("x", "f4")])
+    f["committed_again"] = np.dtype([("x", "f4")])
+    f["committed_other"] = np.dtype([("y", "f4")])
     f["committed"].attrs["note"] = "kept"
     value(name, "committed.note", "kept")
 
 
 def regions(f, name):
-    f["w"] = np.arange(4, dtype="f4")
-    f["w"].attrs["region"] = f["w"].regionref[1:3]
+    w = f["w"] = np.arange(4, dtype="f4")
+    tensor(name, "w", w)
+    for n, region in {"region": slice(1, 3), "same": slice(1, 3), "other": slice(0, 2)}.items():
+        f["w"].attrs[n] = f["w"].regionref[region]
+    texts = h5py.h5t.vlen_create(h5py.h5t.py_create(h5py.string_dtype(), logical=True))
+    h5py.h5a.create(f["w"].id, b"texts", texts, h5py.h5s.create(h5py.h5s.SCALAR))
 
 
 def whole(f, name):
