@@ -2,6 +2,7 @@
 #include "model/rank_assembly.h"
 
 #include "model/format.h"
+#include "model/rule_table.h"
 #include "model/state_class.h"
 
 #include <algorithm>
@@ -21,15 +22,6 @@ using How = AssemblyRule::How;
 
 constexpr std::uint64_t MostBytes = 32u << 20; ///< of one whole tensor, held in memory
 constexpr std::string_view Layers = "layers.";
-
-std::string_view word(std::string_view &line)
-{
-    const auto begin = std::min(line.find_first_not_of(" \t"), line.size());
-    const auto end = std::min(line.find_first_of(" \t", begin), line.size());
-    const std::string_view found = line.substr(begin, end - begin);
-    line.remove_prefix(end);
-    return found;
-}
 
 std::optional<How> howOf(std::string_view text)
 {
@@ -310,17 +302,9 @@ bool listsRanks(const Catalog &catalog)
 Result<std::vector<AssemblyRule>> parseAssemblyRules(std::string_view text)
 {
     std::vector<AssemblyRule> rules;
-    std::size_t number = 0;
-    while (!text.empty()) {
-        const auto end = std::min(text.find('\n'), text.size());
-        std::string_view line = text.substr(0, end);
-        text.remove_prefix(std::min(end + 1, text.size()));
-        ++number;
-        const auto begin = line.find_first_not_of(" \t\r");
-        if (begin == std::string_view::npos || line[begin] == '#')
-            continue;
-        const auto how = howOf(word(line));
-        const std::string_view pattern = word(line);
+    for (auto [line, number] : ruleLines(text)) {
+        const auto how = howOf(takeWord(line));
+        const std::string_view pattern = takeWord(line);
         const auto reason = std::min(line.find_first_not_of(" \t"), line.size());
         if (!how || pattern.empty() || reason == line.size())
             return Error{ErrorCode::Malformed,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/resume_rules.h"
 
+#include "model/rule_table.h"
+
 #include "model/state_class.h"
 
 #include <algorithm>
@@ -40,15 +42,6 @@ constexpr RoleName RoleNames[] = {
     {"unlike-over-tp", ResumeRole::UnlikeOverTp},
 };
 
-std::string_view word(std::string_view &line)
-{
-    const auto begin = std::min(line.find_first_not_of(" \t"), line.size());
-    const auto end = std::min(line.find_first_of(" \t", begin), line.size());
-    const std::string_view found = line.substr(begin, end - begin);
-    line.remove_prefix(end);
-    return found;
-}
-
 /// The part in braces at the begin of `pattern`, without them.
 std::string_view bracedPart(std::string_view pattern)
 {
@@ -70,7 +63,7 @@ std::string globOf(std::string_view pattern)
 
 Result<ResumeRule> parseRule(std::string_view line, std::size_t number)
 {
-    const std::string_view role = word(line), pattern = word(line);
+    const std::string_view role = takeWord(line), pattern = takeWord(line);
     const auto known = std::find_if(std::begin(RoleNames), std::end(RoleNames),
                                     [&](const RoleName &entry) { return entry.name == role; });
     const auto reason = std::min(line.find_first_not_of(" \t"), line.size());
@@ -168,15 +161,7 @@ const ResumeRules &ResumeRules::builtin()
 Result<ResumeRules> ResumeRules::parse(std::string_view text)
 {
     ResumeRules rules;
-    std::size_t number = 0;
-    while (!text.empty()) {
-        const auto end = std::min(text.find('\n'), text.size());
-        const std::string_view line = text.substr(0, end);
-        text.remove_prefix(std::min(end + 1, text.size()));
-        ++number;
-        const auto begin = line.find_first_not_of(" \t\r");
-        if (begin == std::string_view::npos || line[begin] == '#')
-            continue;
+    for (const auto &[line, number] : ruleLines(text)) {
         FP_TRY(ResumeRule rule, parseRule(line, number));
         rules.m_rules.push_back(std::move(rule));
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/state_class.h"
 
+#include "model/rule_table.h"
+
 #include <algorithm>
 #include <array>
 
@@ -32,16 +34,6 @@ constexpr std::array<ClassName, 12> ClassNames = {{
     {StateClass::Bookkeeping, "bookkeeping"},
     {StateClass::Unknown, "unknown"},
 }};
-
-std::string_view takeWord(std::string_view &line)
-{
-    const auto begin = std::min(line.find_first_not_of(" \t"), line.size());
-    line.remove_prefix(begin);
-    const auto end = std::min(line.find_first_of(" \t"), line.size());
-    const std::string_view word = line.substr(0, end);
-    line.remove_prefix(end);
-    return word;
-}
 
 Error ruleError(std::size_t line, std::string text)
 {
@@ -114,15 +106,7 @@ const StateClassRules &StateClassRules::builtin()
 Result<StateClassRules> StateClassRules::parse(std::string_view text)
 {
     StateClassRules rules;
-    std::size_t number = 0;
-    while (!text.empty()) {
-        const auto end = std::min(text.find('\n'), text.size());
-        const std::string_view line = text.substr(0, end);
-        text.remove_prefix(std::min(end + 1, text.size()));
-        ++number;
-        const auto begin = line.find_first_not_of(" \t\r");
-        if (begin == std::string_view::npos || line[begin] == '#')
-            continue;
+    for (const auto &[line, number] : ruleLines(text)) {
         FP_TRY(StateClassRule rule, parseRule(line, number));
         rules.m_rules.push_back(std::move(rule));
     }
