@@ -56,7 +56,7 @@ private:
 
     std::vector<Segment> m_segments;
     QString m_text;
-    QString m_shown; ///< m_text with long segments elided
+    QString m_shown;        ///< m_text with long segments elided
     int m_currentLink = -1; ///< segment that the keyboard is on
 };
 
