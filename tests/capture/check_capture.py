@@ -1,8 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The parts of forkpoint_capture that need no torch. 77 where python3-h5py, python3-numpy or python3-xxhash is missing."""
+import errno
 import json
+import os
 import shutil
+import signal
+import stat
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -130,6 +135,55 @@ class Layout(InFolder):
             capture.state(weights(2), step=2)
             self.assertEqual([p.name for p in rank.iterdir()], ["steps_1-2.h5"])
         self.assertEqual(Trace(rank).problems, [])
+
+    def test_bytes_are_on_disk_before_the_name(self):
+        """What a machine that dies may leave is not tried here; the order of the calls that decide it is."""
+        seen, sync, rename = [], os.fsync, Path.rename
+
+        def synced(descriptor):
+            at = os.fstat(descriptor)
+            seen.append("folder" if stat.S_ISDIR(at.st_mode) else at.st_ino)
+            sync(descriptor)
+
+        def renamed(path, to):
+            seen.append((path.stat().st_ino, path.name, Path(to).name))
+            return rename(path, to)
+        with unittest.mock.patch.object(os, "fsync", synced), unittest.mock.patch.object(Path, "rename", renamed):
+            t = self.capture("runs/a", weights, policy=Policy(segment_steps=2))
+        self.assertEqual(t.problems, [])
+        self.assertEqual(seen[:3], ["folder"] * 3)  # runs, a and rank_0 are entries of folders
+        names = (("steps_1.h5.tmp", "steps_1-2.h5"), ("steps_3.h5.tmp", "steps_3-3.h5"), ("end.h5.tmp", "end.h5"))
+        inodes = [(self.folder / "runs" / "a" / "rank_0" / to).stat().st_ino for _, to in names]
+        self.assertEqual(seen[3:], [each for inode, name in zip(inodes, names) for each in (inode, (inode, *name), "folder")])
+
+    def test_a_disk_that_fails_gives_no_name(self):
+        def failing(number, on_folder):
+            def sync(descriptor):
+                if stat.S_ISDIR(os.fstat(descriptor).st_mode) == on_folder:
+                    raise OSError(number, os.strerror(number))
+            return unittest.mock.patch.object(os, "fsync", sync)
+
+        with failing(errno.EIO, on_folder=False), self.assertWarnsRegex(UserWarning, "Input/output error"):
+            with Capture(self.folder / "a", policy=Policy(segment_steps=1), rank=0, world_size=1) as capture:
+                capture.state(weights(1), step=1)
+        self.assertEqual({p.name for p in (self.folder / "a" / "rank_0").iterdir()}, {"steps_1.h5.tmp", "end.h5.tmp"})
+        with failing(errno.EINVAL, on_folder=True):  # a file system without it
+            self.assertEqual(self.capture("b", weights).problems, [])
+
+    def test_a_run_that_is_killed_leaves_whole_segments(self):
+        script = ("import os, signal, sys; sys.path.insert(0, sys.argv[1]); sys.dont_write_bytecode = True\n"
+                  "import numpy as np; from forkpoint_capture import Capture, Policy\n"
+                  "with Capture(sys.argv[2], policy=Policy(segment_steps=1), rank=0, world_size=1) as capture:\n"
+                  "    for step in range(1, 4):\n"
+                  "        with capture.step():\n"
+                  "            capture.tensor('weight', 'w', np.arange(step))\n"
+                  "            if step == 3: os.kill(os.getpid(), signal.SIGKILL)\n")
+        done = subprocess.run([sys.executable, "-c", script, str(Path(fc.__file__).parent), str(self.folder / "a")])
+        self.assertEqual(done.returncode, -signal.SIGKILL)
+        t = Trace(self.folder / "a" / "rank_0")
+        self.assertEqual({p.replace("has no business here", "is not renamed") for p in t.problems},
+                         {"steps_3.h5.tmp is not renamed", "there is no end marker"})
+        self.assertEqual([r["step"] for r in t.find("weight", "w")], [1, 2])
 
     def test_large_payloads_are_written_in_chunks(self):
         big = np.random.default_rng(3).integers(0, 256, 3_000_000, np.uint8)
