@@ -3,10 +3,12 @@
 #include "support/fake_view_context.h"
 #include "widgets/metric_deltas.h"
 #include "widgets/step_pyramid.h"
+#include "widgets/views/path_dialog.h"
 #include "widgets/views/step_strip.h"
 #include "widgets/widget_test_main.h"
 
 #include <QAction>
+#include <QXmlStreamReader>
 
 #include <ctime>
 #include <random>
@@ -36,6 +38,7 @@ private Q_SLOTS:
     void deltasAgreeWithAWalk();
     void keyboardZoomsAndPans();
     void timelineOfTracesIsShownAndSelected();
+    void isSavedAsPicture();
     void tenMillionMarksPan();
 };
 
@@ -167,6 +170,42 @@ void TestStepStrip::timelineOfTracesIsShownAndSelected()
     strip.zoomToFitAction()->trigger();
     QCOMPARE(strip.columns().size(), std::size_t(1)); // of the lane of checkpoints
     QVERIFY(!strip.grab().isNull());
+}
+
+void TestStepStrip::isSavedAsPicture()
+{
+    FakeViewContext context;
+    auto runs = std::make_shared<RunComparison>();
+    runs->steps = {{4, StepStatus::Identical, 0, {}}, {8, StepStatus::Different, 3, {}}};
+    context.runComparison = runs;
+    StepStrip strip(&context);
+    strip.resize(1000, strip.sizeHint().height());
+    strip.grab();
+    const QImage png = QImage::fromData(strip.picture(QStringLiteral("png")), "PNG");
+    QCOMPARE(png.size(), strip.size() * 2);
+
+    QXmlStreamReader svg(strip.picture(QStringLiteral("svg")));
+    QStringList texts;
+    while (!svg.atEnd()) {
+        if (svg.readNext() == QXmlStreamReader::Characters && !svg.text().trimmed().isEmpty())
+            texts += svg.text().trimmed().toString();
+    }
+    QVERIFY2(!svg.hasError(), qPrintable(svg.errorString()));
+    for (const char *text : {"checkpoints", "=", "≠", "step", "4", "8"})
+        QVERIFY2(texts.contains(QString::fromUtf8(text)), text);
+
+    const QList<QAction *> actions = strip.actions();
+    const auto save = std::find_if(actions.begin(), actions.end(), [](const QAction *action) {
+        return action->text().contains(QStringLiteral("SVG"));
+    });
+    QVERIFY(save != actions.end());
+    (*save)->trigger();
+    auto *dialog = strip.findChild<PathDialog *>();
+    QVERIFY(dialog);
+    Q_EMIT dialog->pathChosen(QStringLiteral("/home/user/steps.svg"));
+    QCOMPARE(context.saved.size(), 1);
+    QCOMPARE(context.saved[0].first, QStringLiteral("/home/user/steps.svg"));
+    QVERIFY(context.saved[0].second.contains("<svg"));
 }
 
 void TestStepStrip::tenMillionMarksPan()

@@ -18,7 +18,7 @@ namespace forkpoint {
 /// The scrubber: a lane of a metric's B-A with the precision known, a lane of checkpoints with a
 /// mark per step, and where both sides have a trace the stages of the causal chain. Click, arrow
 /// keys, Home and End select; the wheel and plus and minus zoom, dragging and Ctrl with the arrow
-/// keys pan.
+/// keys pan; right click copies or saves a picture.
 class StepStrip : public QWidget
 {
     Q_OBJECT
@@ -44,6 +44,8 @@ public:
     /// "0 at every common step (every bit known)", as written in the metric lane.
     QString metricSummary() const;
     const Timeline &timeline() const { return m_timeline.timeline(); }
+    /// As it is on the screen, as a file: suffix "png" or "svg".
+    QByteArray picture(const QString &suffix) const;
 
 protected:
     void paintEvent(QPaintEvent *event) override;
@@ -87,6 +89,8 @@ private:
     int laneHeight() const;
     int timelineHeight() const { return m_timeline.height(fontMetrics()); }
 
+    bool isEmpty() const; ///< nothing but a sentence to show
+    void paint(QPainter &painter) const;
     void paintMetric(QPainter &painter, const QRect &lane) const;
     void paintMetricPoint(QPainter &painter, const QRect &plot, int x,
                           const MetricDeltas::Extremes &extremes, bool dense) const;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How the step strip looks.
+#include "widgets/plot/picture.h"
 #include "widgets/theme.h"
 #include "widgets/views/card.h"
 #include "widgets/views/step_strip.h"
@@ -20,7 +21,32 @@ void StepStrip::paintEvent(QPaintEvent *)
 {
     paintCard(this);
     QPainter painter(this);
-    if (laneHeight() == 0 && metricHeight() == 0 && timelineHeight() == 0) {
+    paint(painter);
+    if (hasFocus() && !isEmpty()) {
+        painter.setPen(Theme::of(palette()).a);
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRoundedRect(rect().adjusted(1, 1, -2, -2), 4, 4);
+    }
+}
+
+QByteArray StepStrip::picture(const QString &suffix) const
+{
+    return makePicture(size(), suffix, [this](QPaintDevice *device) {
+        QPainter painter(device);
+        painter.setFont(font());
+        painter.fillRect(rect(), palette().color(QPalette::Base));
+        paint(painter);
+    });
+}
+
+bool StepStrip::isEmpty() const
+{
+    return laneHeight() == 0 && metricHeight() == 0 && timelineHeight() == 0;
+}
+
+void StepStrip::paint(QPainter &painter) const
+{
+    if (isEmpty()) {
         paintEmpty(painter);
         return;
     }
@@ -36,11 +62,6 @@ void StepStrip::paintEvent(QPaintEvent *)
     if (laneHeight() > 0)
         paintMarks(painter, marks);
     paintAxis(painter, axis);
-    if (hasFocus()) {
-        painter.setPen(Theme::of(palette()).a);
-        painter.setBrush(Qt::NoBrush);
-        painter.drawRoundedRect(rect().adjusted(1, 1, -2, -2), 4, 4);
-    }
 }
 
 void StepStrip::paintEmpty(QPainter &painter) const
@@ -48,7 +69,7 @@ void StepStrip::paintEmpty(QPainter &painter) const
     painter.setPen(Theme::of(palette()).muted);
     const QString text = m_comparison ? tr("Single checkpoints: there are no steps to choose from.")
                                       : tr("The steps of the runs appear here.");
-    painter.drawText(rect().adjusted(14, 0, -8, 0), Qt::AlignVCenter, text);
+    painter.drawText(rect().adjusted(LabelLeft, 0, -8, 0), Qt::AlignVCenter, text);
 }
 
 void StepStrip::paintMetric(QPainter &painter, const QRect &lane) const
@@ -59,7 +80,7 @@ void StepStrip::paintMetric(QPainter &painter, const QRect &lane) const
     const QRect plot = lane.adjusted(0, text + Clearance, 0, -4);
     painter.setPen(theme.muted);
     painter.drawText(
-        QRect(14, plot.top(), lane.left() - 14, plot.height()), Qt::AlignVCenter,
+        QRect(LabelLeft, plot.top(), lane.left() - LabelLeft, plot.height()), Qt::AlignVCenter,
         fontMetrics().elidedText(m_metricName + tr(" B−A"), Qt::ElideMiddle, lane.left() - 22));
     painter.drawText(lane, int(Qt::AlignTop | Qt::AlignRight), metricSummary());
     painter.setPen(QPen(theme.border, 1, Qt::DotLine));
@@ -111,8 +132,8 @@ void StepStrip::paintMarks(QPainter &painter, const QRect &lane) const
 {
     const Theme theme = Theme::of(palette());
     painter.setPen(theme.muted);
-    painter.drawText(QRect(14, lane.top(), lane.left() - 14, lane.height()), Qt::AlignVCenter,
-                     tr("checkpoints"));
+    painter.drawText(QRect(LabelLeft, lane.top(), lane.left() - LabelLeft, lane.height()),
+                     Qt::AlignVCenter, tr("checkpoints"));
     const std::vector<Column> shown = columns();
     int nearest = MarkRoom;
     for (std::size_t i = 1; i < shown.size(); ++i)
@@ -151,6 +172,8 @@ void StepStrip::paintMarks(QPainter &painter, const QRect &lane) const
 void StepStrip::paintAxis(QPainter &painter, const QRect &lane) const
 {
     painter.setPen(Theme::of(palette()).muted);
+    painter.drawText(QRect(LabelLeft, lane.top(), lane.left() - LabelLeft, lane.height()),
+                     Qt::AlignVCenter, tr("step"));
     const int room =
         fontMetrics().horizontalAdvance(QString::number(qint64(m_axis.highest()))) + 24;
     const double interval = niceInterval(m_axis.pixelsPerStep(), room);
