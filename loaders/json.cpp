@@ -109,12 +109,12 @@ public:
         if (m_repeated == RepeatedKeys::Keep)
             return close();
         const std::uint32_t object = m_open.back();
-        std::vector<std::string_view> keys;
+        m_keys.clear();
         for (const JsonValue &member : JsonValue(&m_document, object).children())
-            keys.push_back(member.key());
-        std::sort(keys.begin(), keys.end());
-        const auto twice = std::adjacent_find(keys.begin(), keys.end());
-        if (twice == keys.end())
+            m_keys.push_back(member.key());
+        std::sort(m_keys.begin(), m_keys.end());
+        const auto twice = std::adjacent_find(m_keys.begin(), m_keys.end());
+        if (twice == m_keys.end())
             return close();
         return fail("an object has the key '" + escapeInvalidUtf8(*twice) + "' twice");
     }
@@ -199,6 +199,7 @@ private:
     RepeatedKeys m_repeated;
     JsonDocument m_document;
     std::vector<std::uint32_t> m_open;
+    std::vector<std::string_view> m_keys; ///< of the object that ends: kept for its memory
     std::uint32_t m_keyBegin = 0;
     std::uint32_t m_keyLength = 0;
     std::optional<Error> m_error;
@@ -303,9 +304,12 @@ std::size_t JsonValue::childCount() const
 std::optional<JsonValue> JsonValue::find(std::string_view key) const
 {
     std::optional<JsonValue> last;
-    for (const JsonValue &member : children()) {
+    std::uint32_t child = m_node + 1;
+    for (std::size_t i = 0; i < childCount(); ++i) {
+        const JsonValue member(m_document, child);
         if (member.key() == key)
             last = member;
+        child = m_document->m_nodes[child].next;
     }
     return last;
 }

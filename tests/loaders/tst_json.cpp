@@ -7,13 +7,51 @@
 
 #include <QTest>
 
+#include <cstdlib>
+#include <new>
+
 using namespace forkpoint;
+
+namespace {
+
+std::size_t allocations = 0; // of this thread: the test has no other
+}
+
+void *operator new(std::size_t size)
+{
+    ++allocations;
+    if (void *const memory = std::malloc(size == 0 ? 1 : size))
+        return memory;
+    throw std::bad_alloc();
+}
+void operator delete(void *memory) noexcept
+{
+    std::free(memory);
+}
+void operator delete(void *memory, std::size_t) noexcept
+{
+    std::free(memory);
+}
 
 class TestJson : public QObject
 {
     Q_OBJECT
 
 private slots:
+    void findingAllocatesNothing()
+    {
+        const auto parsed =
+            JsonDocument::parse(R"({"a": [1, 2], "b": {"a": 3}, "c": "x", "d": null, "e": 5})");
+        QVERIFY(parsed.ok());
+        const JsonValue root = parsed->root();
+        const std::size_t before = allocations;
+        const auto last = root.find("e");
+        const auto missing = root.find("f");
+        QCOMPARE(allocations, before);
+        QCOMPARE(*last->unsignedInteger(), std::uint64_t(5));
+        QVERIFY(!missing);
+    }
+
     void keepsOrderAndExactIntegers()
     {
         const auto parsed = JsonDocument::parse(
