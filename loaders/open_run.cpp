@@ -244,8 +244,11 @@ Result<std::shared_ptr<const Run>> openFile(const fs::path &path, OpenedPtr run,
     FP_TRY(const auto file, FileSource::open(path, name));
     if (beginsAsFpx(*file))
         return openFpx(file, run->m_path);
+    std::string whyNoTrace;
     if (!run->m_options.raw) {
-        FP_CHECK(addTrace(traceFileAt(path), *run, stop));
+        TraceFiles trace = traceFileAt(path, stop);
+        whyNoTrace = trace.whyNone();
+        FP_CHECK(addTrace(std::move(trace), *run, stop));
         addKeptSteps(*run);
         if (run->m_trace)
             return std::shared_ptr<const Run>(std::move(run));
@@ -269,8 +272,11 @@ Result<std::shared_ptr<const Run>> openFile(const fs::path &path, OpenedPtr run,
     } else if (guess.confidence == Confidence::No) {
         // Its error lists what each format expected.
         auto loaded = loadFile(file, run->m_options, stop);
-        if (!loaded.ok())
-            return std::move(loaded).error();
+        if (!loaded.ok()) {
+            Error error = std::move(loaded).error();
+            error.text += whyNoTrace;
+            return error;
+        }
         run->m_format = loaded->format;
     }
     run->add({std::nullopt, run->m_path, true, stepInName(path)}, std::move(place));
@@ -367,7 +373,8 @@ Result<bool> takeFolderBelow(const fs::path &directory, const DirectoryListing &
 }
 
 Error nothingHere(const fs::path &directory, const std::string &path,
-                  const DirectoryListing &listing, const std::stop_token &stop)
+                  const DirectoryListing &listing, const std::string &whyNoTrace,
+                  const std::stop_token &stop)
 {
     std::string text = listing.entries.empty() ? "is an empty directory" : "holds no checkpoint";
     const auto contents = examineDirectory(directory, {}, false, stop);
@@ -375,7 +382,7 @@ Error nothingHere(const fs::path &directory, const std::string &path,
         for (const Diagnostic &diagnostic : contents->diagnostics)
             text += "; " + diagnostic.text;
     }
-    return {ErrorCode::NotFound, path, {}, std::move(text)};
+    return {ErrorCode::NotFound, path, {}, text + whyNoTrace};
 }
 
 Result<std::shared_ptr<const Run>> openDirectory(const fs::path &path, OpenedPtr run,
@@ -397,6 +404,7 @@ Result<std::shared_ptr<const Run>> openDirectory(const fs::path &path, OpenedPtr
         return std::shared_ptr<const Run>(std::move(run));
     }
     TraceFiles traceFiles = findTraceFiles(path, stop);
+    const std::string whyNoTrace = traceFiles.whyNone();
     const std::set<std::string> traced = traceFiles.names();
     const Diagnostics before = run->m_diagnostics;
     FP_TRY(bool taken, takeDirectory(path, withoutTrace(path, listing, traced), {}, *run, stop));
@@ -437,7 +445,7 @@ Result<std::shared_ptr<const Run>> openDirectory(const fs::path &path, OpenedPtr
                      {},
                      "holds logs of several runs, name one of them: " + found.conflict};
     if (found.empty())
-        return nothingHere(path, run->m_path, listing, stop);
+        return nothingHere(path, run->m_path, listing, whyNoTrace, stop);
     addMetricsAlone(std::move(found), *run);
     return std::shared_ptr<const Run>(std::move(run));
 }

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/open_trace.h"
 
-#include "loaders/checkpoint_directory.h"
 #include "loaders/file_source.h"
 #include "loaders/gzip_source.h"
 #include "loaders/limits.h"
 #include "loaders/platform_directory.h"
 #include "loaders/tar_directory.h"
+#include "loaders/trace_leftovers.h"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <map>
 
@@ -18,6 +17,9 @@ namespace forkpoint {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// How far a first line is looked at: as long as a line may be.
+constexpr std::size_t ProbeMost = limits::TraceLineBytes;
 
 /// What begins a tensor file or an archive is no trace; the rest is asked.
 bool mayBeText(ByteView head)
@@ -70,24 +72,74 @@ bool byNumbers(const TraceFile &a, const TraceFile &b)
     return left.empty() != right.empty() ? left.empty() : a.name < b.name;
 }
 
+/// What a walk meets that is no file to look at: a folder, a link or a device, and why not.
+using LeaveOut = std::function<void(TraceLeftover)>;
+
 /// Visits the files below a directory in the order of their names until a visit returns false.
 bool walkFiles(const fs::path &directory, const std::string &prefix, int depth,
-               const std::function<bool(const std::string &)> &visit)
+               const std::function<bool(const std::string &)> &visit, const LeaveOut &leaveOut)
 {
+    using Kind = TraceLeftover::Kind;
     const auto listing = listDirectory(directory / prefix, prefix);
-    if (!listing.ok())
+    if (!listing.ok()) {
+        leaveOut({Kind::Unreadable, prefix, "cannot be looked through: " + listing.error().text});
         return true;
+    }
+    if (!listing->complete)
+        leaveOut({Kind::NotLooked, prefix,
+                  "may have at most " + std::to_string(listing->entries.size())
+                      + " entries; the rest was not looked at"});
     for (const DirectoryEntry &entry : listing->entries) {
         const std::string name = prefix + entry.name;
         if (entry.name.starts_with('.'))
             continue;
+        if (entry.kind == EntryKind::Link || entry.kind == EntryKind::Special)
+            leaveOut({Kind::Unrecognised, name, "is a link out of its folder, or no file"});
         if (entry.kind == EntryKind::Directory && depth < limits::DirectoryDepth
-            && !walkFiles(directory, name + "/", depth + 1, visit))
+            && !walkFiles(directory, name + "/", depth + 1, visit, leaveOut))
             return false;
         if ((entry.kind == EntryKind::File || entry.kind == EntryKind::LinkToFile) && !visit(name))
             return false;
     }
     return true;
+}
+
+/// The first line of a text, as far as ProbeMost, and at least its first bytes.
+template <class ReadHead>
+Result<std::vector<std::byte>> firstLine(const ReadHead &readHead)
+{
+    constexpr std::size_t Growth = 16;
+    for (std::size_t most = limits::ProbeBytes;; most = std::min(most * Growth, ProbeMost)) {
+        FP_TRY(std::vector<std::byte> head, readHead(most));
+        const bool isWhole = head.size() < most || most == ProbeMost;
+        if (isWhole || !mayBeText(head)
+            || std::find(head.begin(), head.end(), std::byte{'\n'}) != head.end())
+            return head;
+    }
+}
+
+/// The beginning of a file's decoded bytes, as probes need it.
+Result<std::vector<std::byte>> headOf(const ByteSource &source, bool isCompressed)
+{
+    return firstLine([&](std::size_t most) -> Result<std::vector<std::byte>> {
+        if (isCompressed)
+            return gzipHead(source, most);
+        return readAll(source, 0, std::min<std::uint64_t>(most, source.size()), most);
+    });
+}
+
+TraceLeftover unrecognised(const std::string &name, ByteView head)
+{
+    using Kind = TraceLeftover::Kind;
+    if (head.empty())
+        return {Kind::Unrecognised, name, "is empty"};
+    if (!mayBeText(head))
+        return {Kind::Unrecognised, name, "is no text, and of no dialect of traces", false};
+    if (head.size() < ProbeMost)
+        return {Kind::Unrecognised, name, "is of no dialect of traces, by its first line"};
+    return {Kind::LongLine, name,
+            "is of no dialect of traces as far as its first line was looked at: up to "
+                + std::to_string(ProbeMost) + " bytes, and it is longer"};
 }
 
 class Finder
@@ -101,14 +153,25 @@ public:
 
     void lookEverywhere()
     {
-        walkFiles(m_directory, {}, 0, [&](const std::string &name) {
-            if (++m_looked > limits::TraceFiles || m_stop.stop_requested())
+        std::size_t looked = 0;
+        const auto visit = [&](const std::string &name) {
+            if (m_stop.stop_requested())
                 return false;
+            if (++looked > limits::TraceFiles) {
+                leaveOut({Kind::NotLooked,
+                          {},
+                          "a trace may have at most " + std::to_string(limits::TraceFiles)
+                              + " files; the rest, from " + name + " on, was not looked at"});
+                return false;
+            }
             auto source = FileSource::openBeneath(m_directory, name, name);
             if (source.ok())
                 ask(std::move(source).value(), name);
+            else
+                leaveOut({Kind::Unreadable, name, reasonOf(source.error())});
             return true;
-        });
+        };
+        walkFiles(m_directory, {}, 0, visit, [&](TraceLeftover one) { leaveOut(std::move(one)); });
     }
 
     /// The dialect of the most files, and these.
@@ -125,7 +188,8 @@ public:
             }
         }
         result.claimed = std::move(m_claimed);
-        describeOthers(result);
+        leaveOutOthers(result);
+        result.diagnostics = describeLeftovers(m_leftovers, result.files);
         std::move(m_diagnostics.begin(), m_diagnostics.end(),
                   std::back_inserter(result.diagnostics));
         return result;
@@ -135,75 +199,93 @@ public:
     void ask(std::shared_ptr<const ByteSource> source, std::string name)
     {
         if (isBeingWritten(name)) {
-            m_diagnostics.push_back({Severity::Note,
-                                     "being-written",
-                                     std::move(name),
-                                     {},
-                                     "is still being written, and no part of the trace yet"});
+            say(Severity::Note, "being-written", name, {},
+                "is still being written, and no part of the trace yet");
             return;
         }
         TraceFile file{std::move(source), std::move(name), m_directory, 0};
-        std::array<std::byte, limits::ProbeBytes> buffer;
-        auto head = MutableByteView(buffer).first(
-            std::size_t(std::min<std::uint64_t>(buffer.size(), file.source->size())));
-        if (!file.source->read(0, head).ok())
+        auto head = headOf(*file.source, false);
+        const bool isCompressed = head.ok() && isGzip(*head);
+        if (isCompressed)
+            head = headOf(*file.source, true);
+        if (!head.ok()) {
+            leaveOut({Kind::Unreadable, file.name, reasonOf(head.error())});
             return;
-        if (isGzip(head)) {
-            auto gzip = openMeasuredGzip(file.source);
-            if (!gzip.ok())
-                return;
-            if (gzip->torn)
-                m_torn.push_back(file.name);
-            file.source = std::move(gzip->decoded);
-            head = MutableByteView(buffer).first(
-                std::size_t(std::min<std::uint64_t>(buffer.size(), file.source->size())));
-            if (!file.source->read(0, head).ok())
-                return;
         }
-        if (isClaimed(file.name))
+        const bool claimed = isClaimed(file.name);
+        if (claimed)
             m_claimed.insert(file.name);
-        else if (!mayBeText(head))
-            return;
-        for (const TraceDialect *dialect : allTraceDialects()) {
-            if (dialect->probe(file, asText(head)) == Confidence::Yes) {
-                if (std::find(m_torn.begin(), m_torn.end(), file.name) != m_torn.end())
-                    m_diagnostics.push_back(
-                        {Severity::Warning,
-                         "torn-gzip",
-                         file.name,
-                         {},
-                         "its gzip stream is cut; the records up to there are read"});
-                m_found[dialect].push_back(std::move(file));
-                return;
-            }
-        }
+        const TraceDialect *const dialect =
+            claimed || mayBeText(*head) ? dialectOf(file, asText(*head)) : nullptr;
+        if (!dialect)
+            leaveOut(unrecognised(file.name, *head));
+        else if (!isCompressed || unpack(file))
+            m_found[dialect].push_back(std::move(file));
     }
 
 private:
-    void describeOthers(const TraceFiles &chosen)
+    using Kind = TraceLeftover::Kind;
+
+    static std::string reasonOf(const Error &error)
     {
-        for (const TraceDialect *dialect : allTraceDialects()) {
-            const auto &files = m_found[dialect];
-            if (dialect == chosen.dialect || files.empty())
-                continue;
-            std::vector<std::string> names;
-            for (const TraceFile &file : files)
-                names.push_back(file.name);
-            m_diagnostics.push_back({Severity::Warning,
-                                     "ignored",
-                                     {},
-                                     {},
-                                     "the trace is of " + std::string(chosen.dialect->name())
-                                         + ", these files are of " + std::string(dialect->name())
-                                         + " and are not read: " + listNames(names)});
+        return "cannot be read: " + (error.place.empty() ? "" : error.place + ": ") + error.text;
+    }
+
+    static const TraceDialect *dialectOf(const TraceFile &file, std::string_view head)
+    {
+        const auto &all = allTraceDialects();
+        const auto found = std::find_if(all.begin(), all.end(), [&](const TraceDialect *dialect) {
+            return dialect->probe(file, head) == Confidence::Yes;
+        });
+        return found == all.end() ? nullptr : *found;
+    }
+
+    /// Puts the decoded bytes of a gzip file in the place of its own; false where that cannot be.
+    bool unpack(TraceFile &file)
+    {
+        auto gzip = openMeasuredGzip(file.source, m_stop);
+        if (!gzip.ok()) {
+            leaveOut({Kind::Unreadable, file.name, reasonOf(gzip.error())});
+            return false;
         }
+        if (gzip->torn)
+            say(Severity::Warning, "torn-gzip", file.name, {},
+                "its gzip stream is cut; the records up to there are read");
+        if (gzip->rest)
+            say(gzip->rest->isPadding ? Severity::Note : Severity::Warning, "behind-gzip",
+                file.name, "byte " + std::to_string(gzip->rest->byte), gzip->rest->text);
+        file.source = std::move(gzip->decoded);
+        return true;
+    }
+
+    void leaveOutOthers(const TraceFiles &chosen)
+    {
+        for (const auto &[dialect, files] : m_found) {
+            for (const TraceFile &file : files) {
+                if (dialect != chosen.dialect)
+                    leaveOut({Kind::Foreign, file.name,
+                              "is of " + std::string(dialect->name())
+                                  + " and is not read: the trace is of "
+                                  + std::string(chosen.dialect->name())});
+            }
+        }
+        std::sort(m_leftovers.begin(), m_leftovers.end(),
+                  [](const TraceLeftover &x, const TraceLeftover &y) { return x.name < y.name; });
+    }
+
+    void leaveOut(TraceLeftover leftover) { m_leftovers.push_back(std::move(leftover)); }
+
+    void say(Severity severity, std::string code, std::string file, std::string place,
+             std::string text)
+    {
+        m_diagnostics.push_back(
+            {severity, std::move(code), std::move(file), std::move(place), std::move(text)});
     }
 
     const fs::path &m_directory;
     const std::stop_token &m_stop;
-    std::size_t m_looked = 0;
     std::map<const TraceDialect *, std::vector<TraceFile>> m_found;
-    std::vector<std::string> m_torn;
+    std::vector<TraceLeftover> m_leftovers;
     std::set<std::string> m_claimed;
     Diagnostics m_diagnostics;
 };
@@ -213,11 +295,12 @@ private:
 std::set<std::string> claimedFiles(const fs::path &directory, const TraceDialect &dialect)
 {
     std::set<std::string> names;
-    walkFiles(directory, {}, 0, [&](const std::string &name) {
+    const auto visit = [&](const std::string &name) {
         if (dialect.claimsBinary(name))
             names.insert(name);
         return names.size() < limits::TraceFiles;
-    });
+    };
+    walkFiles(directory, {}, 0, visit, [](const TraceLeftover &) {});
     return names;
 }
 
@@ -227,6 +310,15 @@ std::set<std::string> TraceFiles::names() const
     for (const TraceFile &file : files)
         names.insert(file.name);
     return names;
+}
+
+std::string TraceFiles::whyNone() const
+{
+    constexpr std::size_t Most = 3;
+    std::string text;
+    for (std::size_t i = 0; !dialect && i < std::min(Most, diagnostics.size()); ++i)
+        text += "; " + diagnostics[i].file + " " + diagnostics[i].text;
+    return text;
 }
 
 TraceFiles findTraceFiles(const fs::path &directory, std::stop_token stop)
@@ -241,10 +333,9 @@ TraceFiles findTraceFiles(const fs::path &directory, std::stop_token stop)
     return found;
 }
 
-TraceFiles traceFileAt(const fs::path &path)
+TraceFiles traceFileAt(const fs::path &path, std::stop_token stop)
 {
     const fs::path directory = path.has_parent_path() ? path.parent_path() : fs::path(".");
-    const std::stop_token stop;
     Finder finder(directory, stop);
     const std::string name = path.filename().string();
     auto source = FileSource::open(path, name);

@@ -19,9 +19,13 @@ struct TraceFiles
     std::vector<TraceFile> files;          ///< of that dialect, sorted by name
     std::set<std::string> claimed;         ///< binary files that a dialect looked into
     std::filesystem::path directory;       ///< that was looked through; empty for one file
-    Diagnostics diagnostics;               ///< files of other dialects, links, what is unreadable
+    /// What was left out and may matter: with a dialect, a Warning means that a part of the trace may
+    /// be lost; without one, why files that could have been a trace are none.
+    Diagnostics diagnostics;
 
     std::set<std::string> names() const;
+    /// Without a dialect: why files that may be a trace are none, to go on in an error's text.
+    std::string whyNone() const;
 };
 
 /// The files below a directory that are called as binary files of a dialect are.
@@ -30,7 +34,7 @@ std::set<std::string> claimedFiles(const std::filesystem::path &directory,
 
 TraceFiles findTraceFiles(const std::filesystem::path &directory, std::stop_token stop);
 /// The one file that the user named, as a trace; no dialect where it is none.
-TraceFiles traceFileAt(const std::filesystem::path &path);
+TraceFiles traceFileAt(const std::filesystem::path &path, std::stop_token stop);
 
 /// Reads all records once and keeps where they are: streams by rank, segments by iteration.
 Result<std::shared_ptr<const Trace>> indexTrace(TraceFiles files, std::stop_token stop);

@@ -124,12 +124,17 @@ bool firstLineHas(std::string_view head, std::initializer_list<std::string_view>
     const std::string_view line = head.substr(0, head.find('\n'));
     if (line.empty() || line.front() != '{')
         return false;
+    // Of a long line no parse is begun for a dialect whose words are not in it.
+    const bool hasWords = std::all_of(members.begin(), members.end(), [&](std::string_view member) {
+        return line.find("\"" + std::string(member) + "\"") != std::string_view::npos;
+    });
+    if (!hasWords)
+        return false;
     const auto document = JsonDocument::parse(line);
-    // A first line longer than the head is judged by what is there of it.
+    if (!document.ok())
+        return line.size() == head.size(); // longer than the head: judged by what is there of it
     return std::all_of(members.begin(), members.end(), [&](std::string_view member) {
-        return document.ok() ? document->root().find(member).has_value()
-                             : line.size() == head.size()
-                && line.find("\"" + std::string(member) + "\"") != std::string_view::npos;
+        return document->root().find(member).has_value();
     });
 }
 

@@ -25,7 +25,7 @@ struct Dump
     explicit Dump(const fs::path &path)
     {
         const bool isFolder = fs::is_directory(path);
-        auto opened = indexTrace(isFolder ? findTraceFiles(path, {}) : traceFileAt(path), {});
+        auto opened = indexTrace(isFolder ? findTraceFiles(path, {}) : traceFileAt(path, {}), {});
         if (!opened.ok()) {
             error = opened.error().message();
             return;

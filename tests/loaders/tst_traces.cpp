@@ -6,12 +6,14 @@
 #include "loaders/open_trace.h"
 #include "model/trace_comparer.h"
 #include "model/trace_divergence.h"
+#include "tests/support/trace_files.h"
 
 #include <QtTest>
 
 #include <bit>
 
 using namespace forkpoint;
+using namespace forkpoint::test;
 
 namespace {
 
@@ -44,25 +46,6 @@ std::shared_ptr<const Trace> traceOf(std::string_view text)
     return trace.ok() ? *trace : nullptr;
 }
 
-std::vector<TraceRecord> recordsOf(const Trace &trace, std::size_t stream = 0)
-{
-    std::vector<TraceRecord> records;
-    for (std::size_t i = 0; i < trace.streams()[stream].segments.size(); ++i) {
-        const auto cursor = trace.open(stream, i);
-        while (auto record = (*cursor)->next().value())
-            records.push_back(*record);
-    }
-    return records;
-}
-
-bool says(const Trace &trace, std::string_view code, std::string_view place)
-{
-    return std::any_of(trace.diagnostics().begin(), trace.diagnostics().end(),
-                       [&](const Diagnostic &diagnostic) {
-                           return diagnostic.code == code && diagnostic.place == place;
-                       });
-}
-
 std::optional<FirstDivergence> firstOf(const char *a, const char *b)
 {
     TraceComparer comparer(opened(a), opened(b), {});
@@ -77,19 +60,6 @@ Outcome outcomeOf(const char *a, const char *b)
     while (comparer.advance({}))
         ;
     return decide(comparer.result().facts).outcome;
-}
-
-constexpr std::string_view Header =
-    R"({"_header": true, "coords": {"global_rank": 0, "pp": 0, "tp": 0, "cp": 0, "dp": 0}, "config": {"world_size": 1}})"
-    "\n";
-
-std::string record(int number, std::string_view digest = "3ff8000000000000")
-{
-    return R"({"seq_id": )" + std::to_string(number)
-        + R"(, "window": 1, "op": "aten.mul.Tensor", "group": "aten", "align_idx": )"
-        + std::to_string(number)
-        + R"(, "scope": null, "caller": null, "input": [null], "output": [{"shape": [2, 4], "dtype": "torch.float32", "digest": ")"
-        + std::string(digest) + R"(", "numel": 8}]})" + "\n";
 }
 
 } // namespace
