@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/kept_tensors.h"
 
+#include "model/kept_path.h"
+
 namespace forkpoint {
 
 namespace {
@@ -24,26 +26,11 @@ StateClass classOf(const std::string &stage)
 void KeptTensors::add(const TraceRecord &record, const TraceCoordinate &rank,
                       const std::shared_ptr<const ByteSource> &store)
 {
-    KeyPath path;
-    if (m_severalRanks)
-        path.keys.push_back(Key::of("rank_" + std::to_string(rank.rank.value_or(0))));
-    if (!record.stage.empty())
-        path.keys.push_back(Key::of(record.stage));
-    if (record.microBatch)
-        path.keys.push_back(Key::of("micro_batch_" + std::to_string(*record.microBatch)));
-    path.keys.push_back(Key::of(record.name));
-    if (record.call > 0)
-        path.keys.push_back(Key::of("call_" + std::to_string(record.call)));
-    const bool isOne = record.inputs.empty() && record.outputs.size() == 1;
-    for (const auto &[list, side] :
-         {std::pair{&record.inputs, "input"}, std::pair{&record.outputs, "output"}}) {
-        for (const Observation &observation : *list) {
-            if (!observation.payloadOffset)
-                continue;
-            KeyPath own = isOne ? path : path.child(Key::of(side));
-            if (!observation.path.empty())
-                own.keys.push_back(Key::of(observation.path));
-            addTensor(observation, std::move(own), record, rank, store);
+    for (const bool isInput : {true, false}) {
+        for (const Observation &observation : isInput ? record.inputs : record.outputs) {
+            if (observation.payloadOffset)
+                addTensor(observation, keptPath(record, observation, isInput, rank, m_severalRanks),
+                          record, rank, store);
         }
     }
 }

@@ -242,36 +242,44 @@ Status TraceWalk::realignFar()
     return {};
 }
 
+Result<bool> TraceWalk::advance()
+{
+    FP_CHECK(fill(m_a, 1));
+    FP_CHECK(fill(m_b, 1));
+    if (m_a.ahead.empty() && m_b.ahead.empty()) {
+        flush(m_a, true);
+        flush(m_b, false);
+        return false;
+    }
+    bool straight =
+        !m_a.ahead.empty() && !m_b.ahead.empty() && meets(m_a.ahead.front(), m_b.ahead.front());
+    if (straight && !m_differed
+        && compareRecords(m_a.ahead.front(), m_b.ahead.front()).all().evidence
+            == Evidence::Different) {
+        m_differed = true;
+        FP_TRY(const bool inserted, isInserted());
+        straight = !inserted;
+    }
+    if (!straight) {
+        FP_CHECK(realign());
+        return true;
+    }
+    TraceRecord a = std::move(m_a.ahead.front()), b = std::move(m_b.ahead.front());
+    m_a.ahead.pop_front();
+    m_b.ahead.pop_front();
+    pair(std::move(a), std::move(b));
+    return true;
+}
+
 Status TraceWalk::run(const std::function<bool()> &stopped)
 {
     for (;;) {
         if (stopped())
             return Error{ErrorCode::Cancelled, {}, {}, "cancelled"};
-        FP_CHECK(fill(m_a, 1));
-        FP_CHECK(fill(m_b, 1));
-        if (m_a.ahead.empty() && m_b.ahead.empty())
-            break;
-        bool straight =
-            !m_a.ahead.empty() && !m_b.ahead.empty() && meets(m_a.ahead.front(), m_b.ahead.front());
-        if (straight && !m_differed
-            && compareRecords(m_a.ahead.front(), m_b.ahead.front()).all().evidence
-                == Evidence::Different) {
-            m_differed = true;
-            FP_TRY(const bool inserted, isInserted());
-            straight = !inserted;
-        }
-        if (!straight) {
-            FP_CHECK(realign());
-            continue;
-        }
-        TraceRecord a = std::move(m_a.ahead.front()), b = std::move(m_b.ahead.front());
-        m_a.ahead.pop_front();
-        m_b.ahead.pop_front();
-        pair(std::move(a), std::move(b));
+        FP_TRY(const bool more, advance());
+        if (!more)
+            return {};
     }
-    flush(m_a, true);
-    flush(m_b, false);
-    return {};
 }
 
 } // namespace forkpoint

@@ -62,6 +62,8 @@ public:
 
     /// Calls visit for every record of both; those without a partner come when that is known.
     Status run(const std::function<bool()> &stopped);
+    /// The next pair, or the next window of both: false once every record has been visited.
+    Result<bool> advance();
 
 private:
     struct Waiting

@@ -7,6 +7,8 @@
 #include "model/non_finite_search.h"
 #include "model/pair_layout.h"
 #include "model/progress.h"
+#include "model/record_drift.h"
+#include "model/record_window.h"
 #include "model/report_json.h"
 #include "model/run_comparison.h"
 #include "model/tensor_history.h"
@@ -127,6 +129,11 @@ public:
     /// Over all tensors of the selected step.
     virtual void searchNonFinite(std::uint64_t id) = 0;
 
+    // --- records of the two traces, where both sides have one; a context without has no answer
+    virtual void requestRecords(std::uint64_t, const RecordQuery &) {}
+    virtual void requestRecordText(std::uint64_t, const RecordPlaces &) {}
+    virtual void requestDrift(std::uint64_t, const DriftQuery &) {}
+
     // --- jobs, device, export
     virtual JobState job() const = 0;
     virtual void cancelJob() = 0;
@@ -167,6 +174,9 @@ Q_SIGNALS:
     void layoutReady(quint64 id, std::shared_ptr<const forkpoint::PairLayout> layout);
     void historyReady(quint64 id, std::shared_ptr<const forkpoint::TensorHistory> history);
     void nonFiniteReady(quint64 id, std::shared_ptr<const forkpoint::NonFiniteFindings> findings);
+    void recordsReady(quint64 id, std::shared_ptr<const forkpoint::RecordWindow> window);
+    void recordTextReady(quint64 id, std::shared_ptr<const forkpoint::RecordText> text);
+    void driftReady(quint64 id, std::shared_ptr<const forkpoint::RecordDrift> drift);
     void folderListed(quint64 id, std::shared_ptr<const forkpoint::FolderListing> listing);
     void requestFailed(quint64 id, const QString &error); ///< any of the requests with an id
     void changedFilesChanged();

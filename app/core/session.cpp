@@ -118,6 +118,23 @@ void Session::searchNonFinite(std::uint64_t id)
     m_core->loop().post([core = m_core.get(), id] { core->searchNonFinite(id); });
 }
 
+void Session::requestRecords(std::uint64_t id, RecordQuery query)
+{
+    m_core->loop().post([core = m_core.get(), id, query = std::move(query)]() mutable {
+        core->requestRecords(id, std::move(query));
+    });
+}
+
+void Session::requestRecordText(std::uint64_t id, RecordPlaces places)
+{
+    m_core->loop().post([core = m_core.get(), id, places] { core->requestRecordText(id, places); });
+}
+
+void Session::requestDrift(std::uint64_t id, DriftQuery query)
+{
+    m_core->loop().post([core = m_core.get(), id, query] { core->requestDrift(id, query); });
+}
+
 void Session::listFolder(std::uint64_t id, std::string path)
 {
     m_core->loop().post([core = m_core.get(), id, path = std::move(path)]() mutable {

@@ -8,6 +8,8 @@
 #include "model/folder_listing.h"
 #include "model/non_finite_search.h"
 #include "model/pair_layout.h"
+#include "model/record_drift.h"
+#include "model/record_window.h"
 #include "model/run.h"
 #include "model/run_comparison.h"
 #include "model/tensor_history.h"
@@ -80,6 +82,9 @@ public:
     virtual void layoutReady(std::uint64_t, std::shared_ptr<const PairLayout>) {}
     virtual void historyReady(std::uint64_t, std::shared_ptr<const TensorHistory>) {}
     virtual void nonFiniteReady(std::uint64_t, std::shared_ptr<const NonFiniteFindings>) {}
+    virtual void recordsReady(std::uint64_t, std::shared_ptr<const RecordWindow>) {}
+    virtual void driftReady(std::uint64_t, std::shared_ptr<const RecordDrift>) {}
+    virtual void recordTextReady(std::uint64_t, std::shared_ptr<const RecordText>) {}
     virtual void folderListed(std::uint64_t, std::shared_ptr<const FolderListing>) {}
     /// A report was opened in place of two sides, which are Recorded until another is opened.
     virtual void reportOpened(const std::string &, std::shared_ptr<const RecordedReport>) {}
@@ -146,6 +151,13 @@ public:
     void requestHistory(std::uint64_t id, std::string nameA, std::string nameB);
     /// NaN and infinities in all tensors of the shown step.
     void searchNonFinite(std::uint64_t id);
+
+    /// Records of two traces around what is sought, in answers that grow.
+    void requestRecords(std::uint64_t id, RecordQuery query);
+    /// The lines that they come from.
+    void requestRecordText(std::uint64_t id, RecordPlaces places);
+    /// One record over the iterations of its rank.
+    void requestDrift(std::uint64_t id, DriftQuery query);
 
     void listFolder(std::uint64_t id, std::string path); ///< a newer request drops older ones
     void stopListing();

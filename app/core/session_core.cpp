@@ -14,9 +14,9 @@ constexpr std::size_t RememberedSteps = 8;
 
 /// Tags of jobs. Every job but an opening rests on both sides.
 constexpr std::array<const char *, 2> OpenTags{"open a", "open b"};
-constexpr std::array<const char *, 11> PairTags{"runs",     "step",  "list",  "facts",
-                                                "elements", "next",  "map",   "history",
-                                                "nan",      "files", "export"};
+constexpr std::array<const char *, 14> PairTags{
+    "runs",    "step", "list",  "facts",  "elements", "next",        "map",
+    "history", "nan",  "files", "export", "records",  "record text", "drift"};
 
 Error cancelled()
 {

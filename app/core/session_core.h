@@ -34,6 +34,9 @@ public:
     void requestLayout(std::uint64_t id, PairAddress pair);
     void requestHistory(std::uint64_t id, std::string nameA, std::string nameB);
     void searchNonFinite(std::uint64_t id);
+    void requestRecords(std::uint64_t id, RecordQuery query);
+    void requestRecordText(std::uint64_t id, RecordPlaces places);
+    void requestDrift(std::uint64_t id, DriftQuery query);
     void exportReport(std::string path);
     void saveFile(std::string path, std::string bytes);
     void reload();

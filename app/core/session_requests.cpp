@@ -5,6 +5,7 @@
 #include "app/core/output_file.h"
 #include "app/core/session_core.h"
 #include "app/core/tensor_jobs.h"
+#include "app/core/trace_jobs.h"
 
 namespace forkpoint {
 
@@ -129,6 +130,46 @@ void Session::Core::searchNonFinite(std::uint64_t id)
                        }),
         [] {});
 }
+
+// --- records of traces --------------------------------------------------------------------------
+
+void Session::Core::requestRecords(std::uint64_t id, RecordQuery query)
+{
+    if (!mayAsk(id))
+        return;
+    ask(id, "Reading records", "records",
+        recordsBatch(inputs(), std::move(query),
+                     [this, id](std::shared_ptr<const RecordWindow> window) {
+                         m_listener.recordsReady(id, std::move(window));
+                     }),
+        [] {});
+}
+
+void Session::Core::requestRecordText(std::uint64_t id, RecordPlaces places)
+{
+    if (!mayAsk(id))
+        return;
+    ask(id, "Reading the lines of a record", "record text",
+        recordTextBatch(inputs(), places,
+                        [this, id](std::shared_ptr<const RecordText> text) {
+                            m_listener.recordTextReady(id, std::move(text));
+                        }),
+        [] {});
+}
+
+void Session::Core::requestDrift(std::uint64_t id, DriftQuery query)
+{
+    if (!mayAsk(id))
+        return;
+    ask(id, "Following a record over the steps", "drift",
+        driftBatch(inputs(), query,
+                   [this, id](std::shared_ptr<const RecordDrift> drift) {
+                       m_listener.driftReady(id, std::move(drift));
+                   }),
+        [] {});
+}
+
+// --- folders and files --------------------------------------------------------------------------
 
 /// One that is stuck is given up.
 void Session::Core::stopListing()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/tensor_jobs.h"
 
-#include "app/core/snapshot_clock.h"
+#include "app/core/growing.h"
 #include "app/core/step_pair.h"
 #include "model/compare_rows.h"
 #include "model/owner_differences.h"
@@ -98,26 +98,6 @@ Result<Batch> Measuring::measureNext(JobControl &control)
     hand(control);
     return Batch::Done;
 }
-
-/// Work whose result is handed out now and then while it grows, and once complete.
-template <class Builder>
-struct Growing
-{
-    std::optional<Builder> builder;
-    SnapshotClock clock;
-
-    template <class Grown>
-    Batch hand(bool more, const Grown &grown, const Deliver<std::shared_ptr<const Grown>> &to,
-               JobControl &control)
-    {
-        control.report(builder->progress());
-        if (!more || clock.due()) {
-            auto snapshot = clock.timed([&] { return std::make_shared<const Grown>(grown); });
-            control.post([to, snapshot = std::move(snapshot)] { to(snapshot); });
-        }
-        return more ? Batch::More : Batch::Done;
-    }
-};
 
 } // namespace
 

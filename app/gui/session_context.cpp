@@ -84,6 +84,18 @@ public:
     {
         post([=, to = m_context] { Q_EMIT to->nonFiniteReady(id, findings); });
     }
+    void recordsReady(std::uint64_t id, std::shared_ptr<const RecordWindow> window) override
+    {
+        post([=, to = m_context] { Q_EMIT to->recordsReady(id, window); });
+    }
+    void recordTextReady(std::uint64_t id, std::shared_ptr<const RecordText> text) override
+    {
+        post([=, to = m_context] { Q_EMIT to->recordTextReady(id, text); });
+    }
+    void driftReady(std::uint64_t id, std::shared_ptr<const RecordDrift> drift) override
+    {
+        post([=, to = m_context] { Q_EMIT to->driftReady(id, drift); });
+    }
     void folderListed(std::uint64_t id, std::shared_ptr<const FolderListing> listing) override
     {
         post([=, to = m_context] { Q_EMIT to->folderListed(id, listing); });
@@ -230,6 +242,21 @@ void SessionContext::requestHistory(std::uint64_t id)
 void SessionContext::searchNonFinite(std::uint64_t id)
 {
     m_session.searchNonFinite(id);
+}
+
+void SessionContext::requestRecords(std::uint64_t id, const RecordQuery &query)
+{
+    m_session.requestRecords(id, query);
+}
+
+void SessionContext::requestRecordText(std::uint64_t id, const RecordPlaces &places)
+{
+    m_session.requestRecordText(id, places);
+}
+
+void SessionContext::requestDrift(std::uint64_t id, const DriftQuery &query)
+{
+    m_session.requestDrift(id, query);
 }
 
 void SessionContext::reload()

@@ -53,6 +53,9 @@ public:
     void requestHistory(std::uint64_t id) override;
     void requestLayout(std::uint64_t id) override;
     void searchNonFinite(std::uint64_t id) override;
+    void requestRecords(std::uint64_t id, const RecordQuery &query) override;
+    void requestRecordText(std::uint64_t id, const RecordPlaces &places) override;
+    void requestDrift(std::uint64_t id, const DriftQuery &query) override;
 
     JobState job() const override { return m_job; }
     void cancelJob() override;

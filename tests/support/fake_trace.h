@@ -3,6 +3,7 @@
 
 #include "model/trace.h"
 
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,14 +18,24 @@ public:
     /// A new rank, of iteration 1; the records follow in order.
     FakeTrace &rank(std::int64_t number, std::vector<TraceRecord> records)
     {
+        return rankOf(number, {{1, std::move(records)}});
+    }
+
+    /// A new rank of several iterations, rising.
+    FakeTrace &rankOf(std::int64_t number, std::map<std::int64_t, std::vector<TraceRecord>> steps)
+    {
         TraceStream stream;
         stream.coordinate.rank = number;
-        stream.segments = {{1, {}, records.size()}};
         stream.facts = facts;
-        for (TraceRecord &record : records)
-            record.iteration = 1;
+        std::vector<std::vector<TraceRecord>> all;
+        for (auto &[iteration, records] : steps) {
+            stream.segments.push_back({iteration, {}, records.size()});
+            for (TraceRecord &record : records)
+                record.iteration = iteration;
+            all.push_back(std::move(records));
+        }
         m_streams.push_back(std::move(stream));
-        m_records.push_back(std::move(records));
+        m_records.push_back(std::move(all));
         return *this;
     }
 
@@ -33,9 +44,10 @@ public:
     const std::vector<std::string> &files() const override { return m_files; }
     const Diagnostics &diagnostics() const override { return m_diagnostics; }
     bool complete() const override { return isComplete; }
-    Result<std::unique_ptr<TraceCursor>> open(std::size_t stream, std::size_t) const override
+    Result<std::unique_ptr<TraceCursor>> open(std::size_t stream,
+                                              std::size_t segment) const override
     {
-        return std::unique_ptr<TraceCursor>(std::make_unique<Cursor>(m_records[stream]));
+        return std::unique_ptr<TraceCursor>(std::make_unique<Cursor>(m_records[stream][segment]));
     }
     Result<std::string> sourceText(const TracePlace &, std::size_t) const override
     {
@@ -64,7 +76,7 @@ private:
     };
 
     std::vector<TraceStream> m_streams;
-    std::vector<std::vector<TraceRecord>> m_records;
+    std::vector<std::vector<std::vector<TraceRecord>>> m_records; ///< by rank and iteration
     std::vector<std::string> m_files = {"fake"};
     Diagnostics m_diagnostics;
 };

@@ -40,6 +40,9 @@ public:
     };
     std::vector<DifferenceRequest> differenceRequests;
     std::vector<std::pair<std::uint64_t, MapQuery>> mapRequests;
+    std::vector<std::pair<std::uint64_t, RecordQuery>> recordRequests;
+    std::vector<std::pair<std::uint64_t, RecordPlaces>> recordTextRequests;
+    std::vector<std::pair<std::uint64_t, DriftQuery>> driftRequests;
     std::vector<std::uint64_t> historyRequests, nonFiniteRequests;
     std::vector<std::pair<std::uint64_t, QString>> folderRequests;
     std::vector<std::pair<QString, QByteArray>> saved;
@@ -97,6 +100,18 @@ public:
     }
     void requestHistory(std::uint64_t id) override { historyRequests.push_back(id); }
     void searchNonFinite(std::uint64_t id) override { nonFiniteRequests.push_back(id); }
+    void requestRecords(std::uint64_t id, const RecordQuery &query) override
+    {
+        recordRequests.emplace_back(id, query);
+    }
+    void requestRecordText(std::uint64_t id, const RecordPlaces &places) override
+    {
+        recordTextRequests.emplace_back(id, places);
+    }
+    void requestDrift(std::uint64_t id, const DriftQuery &query) override
+    {
+        driftRequests.emplace_back(id, query);
+    }
     JobState job() const override { return jobState; }
     void cancelJob() override { calls += QStringLiteral("cancelJob"); }
     QString device() const override { return deviceText; }
