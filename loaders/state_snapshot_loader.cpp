@@ -96,6 +96,7 @@ private:
                 addValue(m_prefix.child(Key::of("snapshot")).child(Key::of(key)),
                          Value::text(fields.textOr(key)), StateClass::Bookkeeping);
         }
+        addResume(fields);
         const auto provenance = fields.objectIf("provenance");
         if (!provenance)
             return;
@@ -105,6 +106,27 @@ private:
                 addValue(
                     m_prefix.child(Key::of("provenance")).child(Key::of(std::string(member.key()))),
                     *value, StateClass::Recipe);
+        }
+    }
+
+    /// Which run and checkpoint it began from, with the hash of each file; null of a fresh run.
+    void addResume(const JsonFields &fields)
+    {
+        const auto resume = fields.find("resume_from");
+        if (!resume || resume->kind() != JsonValue::Kind::Object)
+            return;
+        const KeyPath path = m_prefix.child(Key::of("snapshot")).child(Key::of("resume_from"));
+        for (const JsonValue &member : resume->children()) {
+            const KeyPath own = path.child(Key::of(std::string(member.key())));
+            if (const auto value = scalarOf(member))
+                addValue(own, *value, StateClass::Bookkeeping);
+            if (member.kind() != JsonValue::Kind::Object)
+                continue;
+            for (const JsonValue &file : member.children()) {
+                if (const auto hash = scalarOf(file))
+                    addValue(own.child(Key::of(std::string(file.key()))), *hash,
+                             StateClass::Bookkeeping);
+            }
         }
     }
 

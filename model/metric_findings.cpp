@@ -7,15 +7,19 @@ namespace forkpoint {
 
 namespace {
 
+/// Digits after the point that a printed log is taken to show.
+constexpr int DigitsSeen = 4;
+
 std::string ofKnownBits(const MetricComparison &metric)
 {
     std::string text = metric.name + " first differs in its bits at step "
         + std::to_string(*metric.firstBitDifference);
-    const auto printed = metric.firstPrintedDifference.find(4);
+    const auto printed = metric.firstPrintedDifference.find(DigitsSeen);
     if (printed == metric.firstPrintedDifference.end())
-        return text + "; printed with 4 digits it never does";
+        return text + "; printed with " + std::to_string(DigitsSeen) + " digits it never does";
     if (printed->second != *metric.firstBitDifference)
-        text += "; printed with 4 digits only at step " + std::to_string(printed->second);
+        text += "; printed with " + std::to_string(DigitsSeen) + " digits only at step "
+            + std::to_string(printed->second);
     return text;
 }
 
@@ -54,6 +58,42 @@ std::vector<Finding> metricFindings(const std::vector<MetricComparison> &metrics
             findings.push_back(describe(metric, checkpointsDiffer));
     }
     return findings;
+}
+
+std::optional<Finding> firstBitAgainstDigit(std::optional<std::int64_t> firstDivergence,
+                                            const std::vector<MetricComparison> &metrics)
+{
+    const MetricComparison *visible = nullptr;
+    std::vector<std::string> judged;
+    for (const MetricComparison &metric : metrics) {
+        if (metric.context || !metric.bitsKnown)
+            continue;
+        judged.push_back(metric.name);
+        const auto &printed = metric.firstPrintedDifference;
+        if (!printed.contains(DigitsSeen))
+            continue;
+        if (!visible || printed.at(DigitsSeen) < visible->firstPrintedDifference.at(DigitsSeen))
+            visible = &metric;
+    }
+    if (!firstDivergence || judged.empty())
+        return std::nullopt;
+    Finding finding{"bit-before-digit", Certainty::Is, Severity::Note, {}, std::move(judged)};
+    const std::string bit =
+        "the first differing bit is in step " + std::to_string(*firstDivergence);
+    if (!visible) {
+        finding.text = bit + "; of the metrics that both logged no digit of the first "
+            + std::to_string(DigitsSeen) + " after the point ever shows it";
+        return finding;
+    }
+    const std::int64_t digit = visible->firstPrintedDifference.at(DigitsSeen);
+    finding.text = bit + ", the first visible digit (the first " + std::to_string(DigitsSeen)
+        + " after the point) in step " + std::to_string(digit) + " of " + visible->name;
+    if (digit > *firstDivergence)
+        finding.text += ": a printed log shows the fork "
+            + counted(std::uint64_t(digit) - std::uint64_t(*firstDivergence), "step", "steps")
+            + " late";
+    finding.where = {visible->name};
+    return finding;
 }
 
 } // namespace forkpoint

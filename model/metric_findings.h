@@ -4,6 +4,8 @@
 #include "model/finding.h"
 #include "model/metric_comparison.h"
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace forkpoint {
@@ -12,5 +14,11 @@ namespace forkpoint {
 /// numbers cannot tell. Metrics that are context give none.
 std::vector<Finding> metricFindings(const std::vector<MetricComparison> &metrics,
                                     bool checkpointsDiffer);
+
+/// The first differing bit against the first visible digit: the step at which state or records part
+/// beside the first at which a printed metric would show it. Nothing where there is no metric that
+/// both logged with all its bits.
+std::optional<Finding> firstBitAgainstDigit(std::optional<std::int64_t> firstDivergence,
+                                            const std::vector<MetricComparison> &metrics);
 
 } // namespace forkpoint

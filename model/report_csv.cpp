@@ -216,6 +216,45 @@ std::string stepLine(const StepMark &mark)
     return line.take();
 }
 
+std::string chainLine(const ChainLink &link)
+{
+    Line line("chain");
+    line.text("name", link.stage);
+    line.text("status", toString(link.status));
+    if (link.strength != Strength::None)
+        line.text("reason", toString(link.strength));
+    if (link.step)
+        line.number("step", std::to_string(*link.step));
+    line.number("elements", std::to_string(link.compared));
+    line.number("different_elements", std::to_string(link.different));
+    return line.take();
+}
+
+std::string rankLine(const RankSummary &rank)
+{
+    Line line("rank");
+    line.text("name", rank.coordinate.toText());
+    line.text("class", rank.divergenceClass);
+    line.text("status", rank.first ? "different" : "");
+    line.text("reason", rank.first ? rank.why : "no difference seen");
+    line.number("elements", std::to_string(rank.records));
+    line.number("different_elements", std::to_string(rank.different));
+    if (!rank.first)
+        return line.take();
+    const RankSummary::First &first = *rank.first;
+    if (first.step)
+        line.number("step", std::to_string(*first.step));
+    std::string record = first.stage + ": " + first.name;
+    if (first.microBatch)
+        record += ", micro-batch " + std::to_string(*first.microBatch);
+    if (first.call > 0)
+        record += ", number " + std::to_string(first.call);
+    line.text("where", record);
+    line.text("first_place_a", first.sourceA);
+    line.text("first_place_b", first.sourceB);
+    return line.take();
+}
+
 std::string metricLine(const MetricComparison &metric)
 {
     Line line("metric");
@@ -288,6 +327,10 @@ std::string reportCsv(const RunComparison &comparison)
     out += verdictLine(comparison);
     for (const StepMark &mark : comparison.steps)
         out += stepLine(mark);
+    for (const ChainLink &link : comparison.chain)
+        out += chainLine(link);
+    for (const RankSummary &rank : comparison.ranks)
+        out += rankLine(rank);
     for (const TensorRow &row : comparison.shown.tensors)
         out += tensorLine(row);
     for (const ValueRow &row : comparison.shown.values)

@@ -4,6 +4,7 @@
 #include "model/causal_chain.h"
 #include "model/metric_findings.h"
 #include "model/metric_kind.h"
+#include "model/run_conclusions.h"
 #include "model/step_bisection.h"
 #include "model/trace_comparer.h"
 #include "model/trace_divergence.h"
@@ -471,6 +472,8 @@ void RunComparer::State::finish()
         result.metrics = compareMetrics(a->metrics(), b->metrics());
     joinEvidence();
     compareLogs();
+    for (Finding &finding : runConclusions(result))
+        result.findings.push_back(std::move(finding));
     result.findings.insert(result.findings.begin(), result.shown.findings.begin(),
                            result.shown.findings.end());
     for (const auto &[side, run] : {std::pair{"A", a.get()}, std::pair{"B", b.get()}}) {

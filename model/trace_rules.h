@@ -22,8 +22,9 @@ std::string_view toString(DivergenceClass divergenceClass);
 struct Classification
 {
     DivergenceClass divergenceClass = DivergenceClass::Unclassified;
-    std::string why;   ///< one clause, lower case, no full stop
-    std::string probe; ///< what to record to know more; may be empty
+    std::string why;                 ///< one clause, lower case, no full stop
+    std::string probe;               ///< what to record to know more; may be empty
+    bool innocentCollective = false; ///< its own inputs are equal, those of a peer are not (M11)
 };
 
 /// Rule M9 with M13 and M15 for one pair that differs. `inputs` are those of the record, or of the

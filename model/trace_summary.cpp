@@ -172,6 +172,7 @@ void linkToPeers(TraceComparison &comparison, std::size_t rank,
                               first.group))
             continue;
         found.divergenceClass = DivergenceClass::Receiver;
+        found.innocentCollective = true;
         found.why = "its own inputs are equal, but those of "
             + comparison.ranks[peer].coordinate.toText()
             + " to the same collective differ: the collective is innocent";

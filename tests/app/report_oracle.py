@@ -118,11 +118,12 @@ def check_markdown(text: str, what: str) -> None:
 def check_csv(text: str, document: dict, what: str) -> None:
     rows = list(csv.DictReader(text.splitlines()))
     expect(all(None not in row and None not in row.values() for row in rows), f"{what}: rows of unlike lengths")
-    kinds = ("verdict", "step", "tensor", "value", "metric", "finding", "resume")
+    kinds = ("verdict", "step", "tensor", "value", "metric", "finding", "resume", "chain", "rank")
     by_kind = {kind: [r for r in rows if r["kind"] == kind] for kind in kinds}
     expect(len(by_kind["verdict"]) == 1 and by_kind["verdict"][0]["status"] == document["verdict"]["outcome"], f"{what}: verdict")
     expect(by_kind["verdict"][0]["reason"] == document["verdict"]["sentence"], f"{what}: sentence")
-    for kind, key in (("tensor", "tensors"), ("value", "values"), ("step", "steps"), ("finding", "findings"), ("resume", "resume")):
+    for kind, key in (("tensor", "tensors"), ("value", "values"), ("step", "steps"), ("finding", "findings"), ("resume", "resume"),
+                      ("chain", "chain"), ("rank", "ranks")):
         expect(len(by_kind[kind]) == len(document.get(key, [])), f"{what}: number of {kind}s")
     for row, tensor in zip(by_kind["tensor"], document["tensors"]):
         for key, value in tensor.items():
@@ -136,6 +137,10 @@ def check_csv(text: str, document: dict, what: str) -> None:
             expect(same, f"{what}: {tensor['name']}.{key}: {row[key]} is not {value}")
         expect(row["status"] == tensor["status"], f"{what}: {tensor['name']}: status")
         expect(not re.match(r"[=+@-]", row["name"]), f"{what}: a formula: {row['name'][:40]}")
+    for row, link in zip(by_kind["chain"], document.get("chain", [])):
+        expect((row["name"], row["status"], row["elements"]) == (link["stage"], link["status"], str(link["compared"])), f"{what}: {link}")
+    for row, rank in zip(by_kind["rank"], document.get("ranks", [])):
+        expect((row["class"], row["elements"]) == (rank.get("class", ""), str(rank["records"])), f"{what}: {rank}")
 
 
 def samples(folder: Path) -> None:

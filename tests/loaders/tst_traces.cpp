@@ -342,6 +342,11 @@ private slots:
         QVERIFY(valueOf("scheduler.big").identicalTo(Value::bigInteger("590295810358705651713")));
         QVERIFY(valueOf("rng.python").type == ValueType::Numbers);
         QCOMPARE(valueOf("rng.python").count, std::uint64_t(70));
+        QVERIFY(valueOf("snapshot.resume_from.run_id").identicalTo(Value::text("run-a")));
+        QVERIFY(valueOf("snapshot.resume_from.step").identicalTo(Value::integer(2)));
+        QVERIFY(valueOf("snapshot.resume_from.checkpoint_files.rank-000000.pt")
+                    .identicalTo(Value::text("c0ffee")));
+        QVERIFY(valueOf("provenance.source_dirty").identicalTo(Value::boolean(false)));
     }
 
     void aFolderOfATraceIsNoCheckpoint()

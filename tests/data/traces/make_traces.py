@@ -50,7 +50,9 @@ def state(folder: Path) -> None:
     step = folder / "step-00000003"
     step.mkdir(parents=True, exist_ok=True)
     document = {"format": "megatron_training_state_v1", "status": "complete", "step": 3, "rank": 0, "world_size": 1, "run_id": "run-b",
-                "process_id": "node0:1:0f", "provenance": {"torch": "2.9"}, "resume_from": None,
+                "process_id": "node0:1:0f", "provenance": {"torch": "2.9", "source_dirty": False},
+                "resume_from": {"run_id": "run-a", "step": 2, "rank": 0, "checkpoint_sha256": "c0ffee", "checkpoint_directory": None,
+                                "checkpoint_files": {"rank-000000.pt": "c0ffee"}},
                 "boundary": "after_optimizer_and_scheduler_before_zero_grad", "index": index, "counts": {}}
     (step / "rank-000000.json").write_text(json.dumps(document, indent=0) + "\n")
     (step / "rank-000000.bin").write_bytes(blob)

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The rules of the method that judge a whole comparison rather than a pair of records: what is ruled
+// out, what independent runs of state are. resources/docs/method.md lists all rules.
+#include "model/metric_findings.h"
+#include "model/ruled_out.h"
+#include "model/run_comparison.h"
+#include "model/snapshot_protocol.h"
+#include "model/trace_divergence.h"
+#include "model/trace_summary.h"
+
+#include <QtTest>
+
+#include <algorithm>
+
+using namespace forkpoint;
+
+namespace {
+
+ChainLink link(std::int64_t step, std::string stage, LinkStatus status)
+{
+    return {step,
+            std::move(stage),
+            status,
+            1,
+            status == LinkStatus::Different ? std::uint64_t(1) : 0,
+            status == LinkStatus::Undecided ? Strength::Xor : Strength::Sha256};
+}
+
+ValueRow value(std::string name, std::optional<Value> a, std::optional<Value> b)
+{
+    ValueRow row;
+    row.name = std::move(name);
+    row.valueA = std::move(a);
+    row.valueB = std::move(b);
+    return row;
+}
+
+bool has(const std::vector<Finding> &findings, std::string_view id)
+{
+    return std::any_of(findings.begin(), findings.end(),
+                       [&](const Finding &finding) { return finding.id == id; });
+}
+
+QString text(const std::string &words)
+{
+    return QString::fromStdString(words);
+}
+
+MetricComparison metric(std::string name, std::map<int, std::int64_t> printed)
+{
+    MetricComparison result;
+    result.name = std::move(name);
+    result.commonSteps = 400;
+    result.firstPrintedDifference = std::move(printed);
+    return result;
+}
+
+} // namespace
+
+class MethodTest : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void whatIsProvenBeforeIsRuledOut() // M28
+    {
+        using enum LinkStatus;
+        const std::vector<ChainLink> chain = {
+            link(4, "weight", Equal),        link(7, "batch", Equal),    link(7, "rng", Undecided),
+            link(7, "forward", NotRecorded), link(7, "grad", Different), link(7, "weight", Equal)};
+        FirstDivergence divergence;
+        divergence.step = 7;
+        divergence.stage = "grad";
+        divergence.divergenceClass = "origin";
+        const auto found = ruledOutStages(chain, divergence);
+        QVERIFY(found.has_value());
+        QVERIFY(found->certainty == Certainty::Is);
+        QVERIFY(text(found->text).contains("batch of step 7 (sha256)"));
+        QVERIFY(!text(found->text).contains("rng"));              // no proof
+        QVERIFY(!text(found->text).contains("forward"));          // a hole
+        QVERIFY(!text(found->text).contains("weight of step 7")); // comes after it
+        QVERIFY(text(found->text).contains("every proven link of earlier steps"));
+        // Items of a checkpoint stand side by side: none of the same step is ruled out.
+        divergence.divergenceClass.clear();
+        QCOMPARE(ruledOutStages(chain, divergence)->where, (std::vector<std::string>{"weight"}));
+        divergence.step = 4;
+        QVERIFY(!ruledOutStages(chain, divergence));
+    }
+
+    void ranksHaveNoCommonOrder() // M8
+    {
+        // Sequence numbers of two ranks mean nothing to each other: rank 3's is lower here. #6610 sorts
+        // ranks and phases into one list and calls the head of it the first.
+        TraceComparison trace;
+        for (const std::int64_t number : {3, 1}) {
+            RankComparison own;
+            own.coordinate.rank = number;
+            own.first.emplace();
+            own.first->record.iteration = 2;
+            own.first->record.placeA = TracePlace{0, std::uint64_t(10 - 3 * number), 0, 0};
+            trace.ranks.push_back(std::move(own));
+        }
+        QCOMPARE(chooseFirst(trace), std::optional<std::size_t>(1)); // the lower rank
+        trace.ranks[0].first->classification.divergenceClass = DivergenceClass::Origin;
+        QCOMPARE(chooseFirst(trace), std::optional<std::size_t>(0)); // an origin before others
+        trace.ranks[1].first->record.iteration = 1;
+        QCOMPARE(chooseFirst(trace), std::optional<std::size_t>(1)); // an earlier iteration first
+    }
+
+    void theNextCaptureClimbsOneStep() // M22, M23
+    {
+        TraceComparison trace;
+        trace.dialectA = "megatron-sketch";
+        trace.coverage.iterationsCompared = {377, 378};
+        Verdict verdict;
+        verdict.outcome = Outcome::Undecided;
+        QVERIFY(nextCapture(trace, {}, verdict)->firstStep == 377);
+        FirstDivergence divergence;
+        divergence.step = 377;
+        divergence.stage = "forward";
+        divergence.name = "gemm:NN";
+        verdict.outcome = Outcome::Different;
+        // The first record compared differs: the window is not centred on it.
+        const auto early = nextCapture(trace, divergence, verdict);
+        QCOMPARE(early->firstStep, std::int64_t(1));
+        QCOMPARE(early->lastStep, std::int64_t(2));
+        divergence.provenEqualName = "embed";
+        const auto operations = nextCapture(trace, divergence, verdict);
+        QCOMPARE(operations->firstStep, std::int64_t(377));
+        QVERIFY(text(operations->commands.at("megatron-sketch")).contains("DET_TRACE_OPS=1"));
+        divergence.divergenceClass = "origin"; // its bytes, of that rank alone
+        divergence.rank = 5;
+        QCOMPARE(nextCapture(trace, divergence, verdict)->ranks, (std::vector<std::int64_t>{5}));
+        verdict.outcome = Outcome::Identical;
+        QVERIFY(!nextCapture(trace, {}, verdict));
+    }
+
+    void innocentOperationsAreNamed() // M28, M11, M13
+    {
+        TraceComparison trace;
+        const auto rank = [&](std::string name, RecordRole role, bool innocent) {
+            RankComparison own;
+            own.first.emplace();
+            own.first->record.name = std::move(name);
+            own.first->role = role;
+            own.first->classification.innocentCollective = innocent;
+            trace.ranks.push_back(std::move(own));
+        };
+        rank("all_reduce", RecordRole::Collective, true);
+        rank("all_reduce", RecordRole::Collective, true);
+        rank("aten.clone.default", RecordRole::Op, false);
+        rank("aten.mm.default", RecordRole::Op, false);
+        const auto findings = ruledOutOperations(trace);
+        QCOMPARE(findings.size(), std::size_t(2));
+        QCOMPARE(findings[0].where.front(), std::string("all_reduce"));
+        QCOMPARE(findings[1].where.front(), std::string("aten.clone.default"));
+    }
+
+    void firstBitAgainstFirstDigit()
+    {
+        // Two curves alike on screen, the first difference in their low digits at step 377.
+        const auto found =
+            firstBitAgainstDigit(1, {metric("loss", {{4, 377}, {6, 12}}), metric("norm", {})});
+        QVERIFY(text(found->text).contains("step 377 of loss"));
+        QVERIFY(text(found->text).contains("376 steps late"));
+        QVERIFY(
+            text(firstBitAgainstDigit(1, {metric("loss", {})})->text).contains("ever shows it"));
+        MetricComparison printed = metric("loss", {{4, 2}});
+        printed.bitsKnown = false; // rounded when it was logged: its digits were judged already
+        QVERIFY(!firstBitAgainstDigit(1, {printed}));
+        QVERIFY(!firstBitAgainstDigit({}, {metric("loss", {})}));
+    }
+
+    void freshRunsAreTwoProcesses() // M31
+    {
+        CheckpointComparison comparison;
+        comparison.values = {
+            value("snapshot.process_id", Value::text("n:1:a"), Value::text("n:2:b")),
+            value("provenance.source_dirty", Value::boolean(false), Value::boolean(false))};
+        QVERIFY(has(snapshotIndependence(comparison), "independent-runs"));
+        // Megatron's own comparison accepts a folder beside its copy as a repeat.
+        comparison.values[0].valueB = Value::text("n:1:a");
+        QVERIFY(has(snapshotIndependence(comparison), "same-process"));
+        comparison.values[0].valueB = Value::text("n:2:b");
+        comparison.values[1].valueB = Value::boolean(true);
+        const auto dirty = snapshotIndependence(comparison);
+        QVERIFY(has(dirty, "source-dirty"));
+        QVERIFY(!has(dirty, "independent-runs"));
+    }
+
+    void aResumptionNamesItsRunAndHash() // M31
+    {
+        CheckpointComparison comparison;
+        const std::string rank = "rank-000001.";
+        comparison.values = {
+            value(rank + "snapshot.process_id", Value::text("n:1:a"), Value::text("n:2:b")),
+            value(rank + "snapshot.resume_from.checkpoint_sha256", {}, Value::text("c0ffee")),
+            value(rank + "snapshot.resume_from.run_id", {}, Value::text("run-a")),
+            value(rank + "snapshot.run_id", Value::text("run-a"), Value::text("run-d"))};
+        QVERIFY(has(snapshotIndependence(comparison), "independent-runs"));
+        comparison.values[2].valueB = Value::text("run-x");
+        QVERIFY(has(snapshotIndependence(comparison), "resume-of-another-run"));
+        comparison.values.erase(comparison.values.begin() + 1);
+        QVERIFY(has(snapshotIndependence(comparison), "resume-unverified"));
+    }
+
+    void shardsOfAnotherCheckpointInvalidate() // M32
+    {
+        const std::map<std::string, std::string> recorded = {{"a.pt", "1"}, {"b.pt", "2"}};
+        QVERIFY(shardProblems(recorded, recorded).empty());
+        QCOMPARE(
+            shardProblems(recorded, {{"b.pt", "3"}, {"c.pt", "4"}}),
+            (std::vector<std::string>{"a.pt is missing", "b.pt changed", "c.pt came in addition"}));
+        CheckpointComparison comparison;
+        const std::string files = "snapshot.resume_from.checkpoint_files.";
+        comparison.values = {
+            value(files + "a.pt", Value::text("1"), Value::text("2")),
+            value("snapshot.resume_from.checkpoint_sha256", Value::text("x"), Value::text("y")),
+            value("snapshot.resume_from.run_id", Value::text("run-a"), Value::text("run-a")),
+            value("snapshot.run_id", Value::text("run-c"), Value::text("run-d"))};
+        QVERIFY(has(snapshotIndependence(comparison), "resume-shards"));
+    }
+
+    void theScopeNamesWhatWasDeclared() // M33
+    {
+        CheckpointComparison comparison;
+        for (const char *name : {"model.w", "rank-000001.model.w", "gradients.w", "optimizer.m"}) {
+            TensorRow row;
+            row.name = name;
+            row.status = ItemStatus::Identical;
+            comparison.tensors.push_back(row);
+        }
+        const Finding scope = snapshotScope(comparison);
+        QVERIFY(text(scope.text).contains("model (2 items), gradients (1 item)"));
+        QVERIFY(text(scope.text).contains("nothing of precision, rng, scheduler, dataloader"));
+        QVERIFY(scope.severity == Severity::Warning);
+    }
+};
+
+QTEST_APPLESS_MAIN(MethodTest)
+#include "tst_method.moc"
