@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/kept_tensors.h"
 
+#include "loaders/trace_payload.h"
 #include "model/kept_path.h"
 
 namespace forkpoint {
@@ -23,21 +24,28 @@ StateClass classOf(const std::string &stage)
 
 } // namespace
 
-void KeptTensors::add(const TraceRecord &record, const TraceCoordinate &rank,
-                      const std::shared_ptr<const ByteSource> &store)
+Status KeptTensors::add(const TraceRecord &record, const TraceCoordinate &rank,
+                        const std::function<Source(const std::string &)> &store)
 {
     for (const bool isInput : {true, false}) {
         for (const Observation &observation : isInput ? record.inputs : record.outputs) {
-            if (observation.payloadOffset)
-                addTensor(observation, keptPath(record, observation, isInput, rank, m_severalRanks),
-                          record, rank, store);
+            if (!observation.payloadOffset)
+                continue;
+            auto file = m_files.find(observation.payload);
+            if (file == m_files.end()) {
+                FP_TRY(auto source, store(observation.payload));
+                file = m_files.emplace(observation.payload, m_builder.addFile(std::move(source)))
+                           .first;
+            }
+            addTensor(observation, keptPath(record, observation, isInput, rank, m_severalRanks),
+                      record, rank, file->second);
         }
     }
+    return {};
 }
 
 void KeptTensors::addTensor(const Observation &observation, KeyPath path, const TraceRecord &record,
-                            const TraceCoordinate &rank,
-                            const std::shared_ptr<const ByteSource> &store)
+                            const TraceCoordinate &rank, FileIndex file)
 {
     TensorRef tensor;
     tensor.path = std::move(path);
@@ -51,10 +59,8 @@ void KeptTensors::addTensor(const Observation &observation, KeyPath path, const 
         tensor.shape.dims = *observation.shape;
     const auto dtype = dtypeByName(observation.dtype);
     tensor.dtype = dtype.value_or(opaqueDType(1));
-    const auto positions = tensor.shape.count();
-    const auto bits =
-        positions ? checkedMul(*positions, tensor.dtype.positionBits()) : std::nullopt;
-    if (!dtype || !bits || !store) {
+    const auto bytes = payloadBytes(observation);
+    if (!dtype || !bytes) {
         m_builder.addUnreadable(std::move(tensor),
                                 {ErrorCode::Unsupported,
                                  {},
@@ -63,22 +69,14 @@ void KeptTensors::addTensor(const Observation &observation, KeyPath path, const 
         return;
     }
     Extent extent;
-    extent.file = fileIndex(store);
+    extent.file = file;
     extent.offset = *observation.payloadOffset;
-    extent.length = (*bits + 7) / 8;
+    extent.length = *bytes;
     extent.box = {std::vector<Index>(tensor.shape.rank(), 0), tensor.shape.dims};
     extent.strides = tensor.shape.rowMajorStrides();
     if (extent.length > 0)
         tensor.extents = {std::move(extent)};
     m_builder.addTensor(std::move(tensor));
-}
-
-FileIndex KeptTensors::fileIndex(const std::shared_ptr<const ByteSource> &source)
-{
-    const auto [known, isNew] = m_files.try_emplace(source.get(), 0);
-    if (isNew)
-        known->second = m_builder.addFile(source);
-    return known->second;
 }
 
 std::shared_ptr<const TensorSource> KeptTensors::build(std::string format)

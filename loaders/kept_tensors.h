@@ -4,8 +4,10 @@
 #include "loaders/checkpoint.h"
 #include "model/trace_record.h"
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <string>
 
 namespace forkpoint {
 
@@ -17,19 +19,21 @@ public:
     /// `severalRanks`: names begin with the rank.
     explicit KeptTensors(bool severalRanks) : m_severalRanks(severalRanks) {}
 
-    /// Those of a record. `store` is what its observations point into.
-    void add(const TraceRecord &record, const TraceCoordinate &rank,
-             const std::shared_ptr<const ByteSource> &store);
+    using Source = Result<std::shared_ptr<const ByteSource>>;
+
+    /// Those of a record. `store` opens what its observations point into; it is asked once for each
+    /// name.
+    Status add(const TraceRecord &record, const TraceCoordinate &rank,
+               const std::function<Source(const std::string &payload)> &store);
     std::shared_ptr<const TensorSource> build(std::string format);
 
 private:
     void addTensor(const Observation &observation, KeyPath path, const TraceRecord &record,
-                   const TraceCoordinate &rank, const std::shared_ptr<const ByteSource> &store);
-    FileIndex fileIndex(const std::shared_ptr<const ByteSource> &source);
+                   const TraceCoordinate &rank, FileIndex file);
 
     bool m_severalRanks;
     CheckpointBuilder m_builder;
-    std::map<const ByteSource *, FileIndex> m_files;
+    std::map<std::string, FileIndex> m_files; ///< by the name of the payload
     std::uint64_t m_order = 0;
 };
 

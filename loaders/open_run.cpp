@@ -63,7 +63,7 @@ public:
         if (m_places[index].kind == Place::Kind::Values)
             return m_values;
         if (m_places[index].kind == Place::Kind::Kept)
-            return m_trace->kept(*m_steps[index].step, std::move(stop));
+            return m_trace->kept(m_steps[index].step, std::move(stop));
         auto loaded = load(m_places[index], std::move(stop));
         if (!loaded.ok())
             return std::move(loaded).error().inFile(m_steps[index].path);
@@ -78,13 +78,13 @@ public:
     }
 
     /// In the order of the numbers; steps without one come first.
-    void addKept(Step number)
+    void addKept(std::optional<Step> number)
     {
         RunStep step{number, m_path};
         step.isKept = true;
         const auto place = std::upper_bound(
             m_steps.begin(), m_steps.end(), number,
-            [](Step wanted, const RunStep &each) { return each.step && wanted < *each.step; });
+            [](std::optional<Step> wanted, const RunStep &each) { return wanted < each.step; });
         m_places.insert(m_places.begin() + (place - m_steps.begin()),
                         {Place::Kind::Kept, {}, {}, {}, false});
         m_steps.insert(place, std::move(step));
@@ -181,7 +181,7 @@ void addKeptSteps(OpenedRun &run)
 {
     if (!run.m_trace)
         return;
-    for (const std::int64_t iteration : run.m_trace->keptIterations()) {
+    for (const std::optional<Step> iteration : run.m_trace->keptIterations()) {
         if (std::none_of(run.m_steps.begin(), run.m_steps.end(),
                          [&](const RunStep &step) { return step.step == iteration; }))
             run.addKept(iteration);
@@ -201,7 +201,7 @@ bool isTraced(const Place &place, const fs::path &directory, const std::set<std:
 }
 
 /// Whether a folder holds files of the trace and nothing else that could be a checkpoint.
-bool holdsTraceAlone(const fs::path &directory, const std::string &name,
+bool holdsTraceAlone(const fs::path &directory, const std::string &name, const TraceFiles &trace,
                      const std::set<std::string> &traced)
 {
     const std::string prefix = name + "/";
@@ -210,20 +210,30 @@ bool holdsTraceAlone(const fs::path &directory, const std::string &name,
         return false;
     const auto listing = listDirectory(directory / name, name);
     return listing.ok() && listing->complete
-        && std::all_of(listing->entries.begin(), listing->entries.end(),
-                       [&](const DirectoryEntry &entry) {
-                           const bool isTrace = traced.count(prefix + entry.name) > 0
-                               || entry.name.ends_with(".tmp");
-                           return entry.kind == EntryKind::File && isTrace;
-                       });
+        && std::all_of(
+               listing->entries.begin(), listing->entries.end(), [&](const DirectoryEntry &entry) {
+                   const bool isTrace = traced.count(prefix + entry.name) > 0
+                       || entry.name.ends_with(".tmp") || trace.dialect->isPayload(entry.name);
+                   return entry.kind == EntryKind::File && isTrace;
+               });
+}
+
+/// Whether tensors of a trace's records lie among its files: then no checkpoint is sought there.
+bool holdsPayloads(const DirectoryListing &listing, const TraceFiles &trace)
+{
+    return trace.dialect
+        && std::any_of(
+               listing.entries.begin(), listing.entries.end(),
+               [&](const DirectoryEntry &entry) { return trace.dialect->isPayload(entry.name); });
 }
 
 /// What a directory has beside the folders of its trace.
 DirectoryListing withoutTrace(const fs::path &directory, DirectoryListing listing,
-                              const std::set<std::string> &traced)
+                              const TraceFiles &trace, const std::set<std::string> &traced)
 {
     std::erase_if(listing.entries, [&](const DirectoryEntry &entry) {
-        return entry.kind == EntryKind::Directory && holdsTraceAlone(directory, entry.name, traced);
+        return entry.kind == EntryKind::Directory
+            && holdsTraceAlone(directory, entry.name, trace, traced);
     });
     return listing;
 }
@@ -407,7 +417,12 @@ Result<std::shared_ptr<const Run>> openDirectory(const fs::path &path, OpenedPtr
     const std::string whyNoTrace = traceFiles.whyNone();
     const std::set<std::string> traced = traceFiles.names();
     const Diagnostics before = run->m_diagnostics;
-    FP_TRY(bool taken, takeDirectory(path, withoutTrace(path, listing, traced), {}, *run, stop));
+    bool taken = false;
+    if (!holdsPayloads(listing, traceFiles)) {
+        FP_TRY(
+            taken,
+            takeDirectory(path, withoutTrace(path, listing, traceFiles, traced), {}, *run, stop));
+    }
     if (taken && std::any_of(run->m_places.begin(), run->m_places.end(), [&](const Place &place) {
             return isTraced(place, path, traced);
         })) {

@@ -269,6 +269,11 @@ private:
                                   + std::string(chosen.dialect->name())});
             }
         }
+        std::erase_if(m_leftovers, [&](const TraceLeftover &each) {
+            return chosen.dialect
+                && chosen.dialect->isPayload(
+                    std::string_view(each.name).substr(each.name.rfind('/') + 1));
+        });
         std::sort(m_leftovers.begin(), m_leftovers.end(),
                   [](const TraceLeftover &x, const TraceLeftover &y) { return x.name < y.name; });
     }

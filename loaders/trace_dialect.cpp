@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/trace_dialect.h"
 
+#include "loaders/file_source.h"
 #include "loaders/trace_blocks.h"
 #include "loaders/trace_bridge.h"
 #include "loaders/trace_debugmode.h"
+#include "loaders/trace_inventory.h"
 #include "loaders/trace_msprobe.h"
 #include "loaders/trace_nvdlfw.h"
 #include "loaders/trace_own.h"
 #include "loaders/trace_pr6610.h"
+#include "loaders/trace_router.h"
 #include "loaders/trace_sglang.h"
 #include "loaders/trace_sketch.h"
 #include "loaders/trace_typed.h"
@@ -56,13 +59,24 @@ void TraceReader::addFact(TraceFact::Role role, std::string name, std::string va
         m_facts.push_back(std::move(fact));
 }
 
+Result<std::shared_ptr<const ByteSource>> TraceDialect::payloads(const TraceFile &file,
+                                                                 const std::string &payload) const
+{
+    FP_TRY(auto source, FileSource::openBeneath(file.directory, payload, payload));
+    return std::shared_ptr<const ByteSource>(std::move(source));
+}
+
 const std::vector<const TraceDialect *> &allTraceDialects()
 {
     static const std::vector<const TraceDialect *> all = {
-        &bridgeDialect(),     &pr6610Dialect(),        &typedDialect(),
-        &sketchDialect(),     &debugModeLogsDialect(), &debugModeDumpDialect(),
-        &torchtitanDialect(), &msprobeDialect(),       &sglangDialect(),
-        &nvdlfwDialect(),     &debugModeTextDialect(), &ownDialect()};
+        &bridgeDialect(),        &pr6610Dialect(),
+        &typedDialect(),         &sketchDialect(),
+        &debugModeLogsDialect(), &debugModeDumpDialect(),
+        &torchtitanDialect(),    &msprobeDialect(),
+        &sglangDialect(),        &nvdlfwDialect(),
+        &debugModeTextDialect(), &ownDialect(),
+        &inventoryDialect(),     &collectiveCaptureDialect(),
+        &evidenceDialect(),      &routerDialect()};
     return all;
 }
 

@@ -70,11 +70,12 @@ public:
     virtual bool claimsBinary(std::string_view) const { return false; }
     /// Whether a file of that name will become one of this dialect's: told, and not read.
     virtual bool isBeingWritten(std::string_view) const { return false; }
-    /// The store of whole tensors in a file, which observations point into; nullptr: none.
-    virtual Result<std::shared_ptr<const ByteSource>> payloads(const TraceFile &) const
-    {
-        return std::shared_ptr<const ByteSource>();
-    }
+    /// Whether a file of that name beside a trace holds tensors of its records: no checkpoint.
+    virtual bool isPayload(std::string_view) const { return false; }
+    /// The store of whole tensors that observations of a file call `payload` and point into: the
+    /// file of that name, unless a dialect knows better.
+    virtual Result<std::shared_ptr<const ByteSource>> payloads(const TraceFile &file,
+                                                               const std::string &payload) const;
     /// Whether a file is this dialect's, by its first bytes.
     virtual Confidence probe(const TraceFile &file, std::string_view head) const = 0;
     /// A reader that begins at `from` (a record's place; {} for the start). The records from there

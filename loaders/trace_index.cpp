@@ -77,12 +77,12 @@ public:
         return text;
     }
 
-    std::vector<std::int64_t> keptIterations() const override
+    std::vector<std::optional<std::int64_t>> keptIterations() const override
     {
         return {m_kept.begin(), m_kept.end()};
     }
 
-    Result<std::shared_ptr<const TensorSource>> kept(std::int64_t iteration,
+    Result<std::shared_ptr<const TensorSource>> kept(std::optional<std::int64_t> iteration,
                                                      std::stop_token stop) const override
     {
         KeptTensors tensors(m_streams.size() > 1);
@@ -173,17 +173,19 @@ private:
     void noteKept(const TraceRecord &record)
     {
         const auto isKept = [](const Observation &each) { return each.payloadOffset.has_value(); };
-        if (record.iteration
-            && (std::any_of(record.inputs.begin(), record.inputs.end(), isKept)
-                || std::any_of(record.outputs.begin(), record.outputs.end(), isKept)))
-            m_kept.insert(*record.iteration);
+        if (std::any_of(record.inputs.begin(), record.inputs.end(), isKept)
+            || std::any_of(record.outputs.begin(), record.outputs.end(), isKept))
+            m_kept.insert(record.iteration);
     }
 
     Status addKept(std::size_t stream, std::size_t segment, const std::stop_token &stop,
                    KeptTensors &tensors) const
     {
         const TraceSegment &own = m_streams[stream].segments[segment];
-        FP_TRY(const auto store, m_reader.payloads(m_files[own.begin.file]));
+        const TraceFile &file = m_files[own.begin.file];
+        const auto store = [&](const std::string &payload) {
+            return m_reader.payloads(file, payload);
+        };
         FP_TRY(const auto cursor, open(stream, segment));
         for (;;) {
             if (stop.stop_requested())
@@ -191,7 +193,7 @@ private:
             FP_TRY(const auto record, cursor->next());
             if (!record)
                 return {};
-            tensors.add(*record, m_streams[stream].coordinate, store);
+            FP_CHECK(tensors.add(*record, m_streams[stream].coordinate, store));
         }
     }
 
@@ -249,8 +251,8 @@ private:
     std::filesystem::path m_directory; ///< that was looked through; empty for one file
     std::set<std::string> m_claimed;   ///< of that folder, when it was looked through
     std::vector<std::string> m_names;
-    std::vector<TracePart> m_parts; ///< until they were checked
-    std::set<std::int64_t> m_kept;  ///< iterations of which whole tensors are there
+    std::vector<TracePart> m_parts;               ///< until they were checked
+    std::set<std::optional<std::int64_t>> m_kept; ///< iterations of which tensors are there
     std::map<Key, TraceStream> m_byRank;
     std::vector<TraceStream> m_streams;
     std::map<std::pair<std::string, std::string>, std::uint64_t> m_counts;

@@ -47,8 +47,8 @@ protected:
     /// is wrong with one is a problem of `fields`.
     void takeTensors(const JsonFields &fields, std::string_view key, const TracePlace &place,
                      std::vector<Observation> &observations);
-    /// One signature, neither null nor of another kind than an object.
-    virtual Observation takeTensor(const JsonFields &tensor, const TracePlace &place) = 0;
+    /// One signature, neither null nor of another kind than an object; of readers that take lists.
+    virtual Observation takeTensor(const JsonFields &, const TracePlace &) { return {}; }
 
 private:
     Use take(std::string_view line, TraceRecord &record, std::string &problem) final;

@@ -186,10 +186,14 @@ public:
     {
         return std::unique_ptr<TraceReader>(std::make_unique<OwnReader>(file, from));
     }
-    Result<std::shared_ptr<const ByteSource>> payloads(const TraceFile &file) const override
+    Result<std::shared_ptr<const ByteSource>> payloads(const TraceFile &file,
+                                                       const std::string &) const override
     {
         FP_TRY(const auto segment, segments().open(file.source));
-        return segment->payload();
+        if (segment->payload())
+            return segment->payload();
+        return std::shared_ptr<const ByteSource>(
+            std::make_shared<MemorySource>(file.name, std::vector<std::byte>()));
     }
 };
 

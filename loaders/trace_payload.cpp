@@ -3,6 +3,8 @@
 
 #include "loaders/file_source.h"
 #include "loaders/running_digest.h"
+#include "model/bytes.h"
+#include "model/dtype.h"
 
 #include <algorithm>
 
@@ -12,14 +14,15 @@ namespace {
 
 constexpr std::size_t BlockBytes = 1u << 20;
 
-Result<std::string> digestOf(const Checkpoint &checkpoint, TensorIndex index)
+/// SHA-256 of bytes that `read(at, out)` gives.
+template <class Read>
+Result<std::string> digestOf(std::uint64_t bytes, Read read)
 {
-    const TensorRef &tensor = checkpoint.catalog().tensors[index];
     RunningDigest digest("sha256");
     std::vector<std::byte> block;
-    for (std::uint64_t at = 0; at < tensor.bytes; at += block.size()) {
-        block.resize(std::size_t(std::min<std::uint64_t>(BlockBytes, tensor.bytes - at)));
-        FP_CHECK(checkpoint.read(index, at, block));
+    for (std::uint64_t at = 0; at < bytes; at += block.size()) {
+        block.resize(std::size_t(std::min<std::uint64_t>(BlockBytes, bytes - at)));
+        FP_CHECK(read(at, block));
         digest.update(block);
     }
     return digest.finish();
@@ -50,8 +53,31 @@ Result<Observation> observePayload(const TraceFile &trace, const std::string &re
     observation.count = tensor.elements;
     observation.kind = DigestKind::Sha256;
     observation.payload = relative;
-    FP_TRY(observation.digest, digestOf(*checkpoint, *index));
+    FP_TRY(observation.digest, digestOf(tensor.bytes, [&](std::uint64_t at, MutableByteView out) {
+               return checkpoint->read(*index, at, out);
+           }));
     return observation;
+}
+
+std::optional<std::uint64_t> payloadBytes(const Observation &tensor)
+{
+    const auto dtype = dtypeByName(tensor.dtype);
+    if (!dtype)
+        return std::nullopt;
+    std::optional<std::uint64_t> bits = dtype->positionBits();
+    for (const std::uint64_t dimension : tensor.shape.value_or(std::vector<std::uint64_t>()))
+        bits = bits ? checkedMul(*bits, dimension) : std::nullopt;
+    return bits ? std::optional(*bits / 8 + (*bits % 8 != 0 ? 1 : 0)) : std::nullopt;
+}
+
+Result<std::string> digestOfSlice(const ByteSource &file, std::uint64_t offset, std::uint64_t bytes)
+{
+    if (offset > file.size() || bytes > file.size() - offset)
+        return Error{ErrorCode::Malformed, file.name(), "byte " + std::to_string(offset),
+                     "must have " + std::to_string(bytes) + " bytes from here, the file has "
+                         + std::to_string(file.size())};
+    return digestOf(
+        bytes, [&](std::uint64_t at, MutableByteView out) { return file.read(offset + at, out); });
 }
 
 } // namespace forkpoint

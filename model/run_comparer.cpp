@@ -38,7 +38,7 @@ struct RunComparer::State
     CausalChain chain;
     RunComparison result;
     std::uint64_t bytesOfDoneSteps = 0;
-    std::optional<Step> keptStep; ///< whose tensors are compared, for looking at alone
+    const RunStep *kept = nullptr; ///< whose tensors are compared, for looking at alone
     bool keptTried = false;
 
     State(std::shared_ptr<const Run> runA, std::shared_ptr<const Run> runB,
@@ -65,7 +65,7 @@ struct RunComparer::State
     void answer(StepBisection::Answer answer);
     void infer();
     void openStep(std::stop_token stop);
-    std::optional<Step> keptToShow() const;
+    const RunStep *keptToShow() const;
     bool openKept(const std::stop_token &stop);
     void takeKept(CheckpointComparison comparison);
     void failStep(const Error &error);
@@ -284,13 +284,13 @@ void RunComparer::State::openStep(std::stop_token stop)
 
 /// Of traces without checkpoints the step at which they part, if both kept tensors of it, else the
 /// next that they kept, else the last.
-std::optional<Step> RunComparer::State::keptToShow() const
+const RunStep *RunComparer::State::keptToShow() const
 {
     if (hasCheckpoints() || !result.trace)
-        return std::nullopt;
+        return nullptr;
     const auto divergence = forkpoint::firstDivergenceIn(*result.trace);
     const Step from = divergence ? divergence->step.value_or(0) : 0;
-    std::optional<Step> last;
+    const RunStep *last = nullptr;
     for (const RunStep &step : allA->steps()) {
         const bool isCommon = step.isKept
             && std::any_of(allB->steps().begin(), allB->steps().end(), [&](const RunStep &other) {
@@ -298,8 +298,8 @@ std::optional<Step> RunComparer::State::keptToShow() const
                               });
         if (!isCommon)
             continue;
-        last = step.step;
-        if (divergence && *step.step >= from)
+        last = &step;
+        if (divergence && step.step.value_or(from) >= from)
             break;
     }
     return last;
@@ -311,12 +311,12 @@ bool RunComparer::State::openKept(const std::stop_token &stop)
     if (keptTried)
         return false;
     keptTried = true;
-    const std::optional<Step> step = keptToShow();
+    const RunStep *const step = keptToShow();
     if (!step)
         return false;
     std::shared_ptr<const TensorSource> sources[2];
     for (std::size_t side = 0; side < 2; ++side) {
-        auto source = (side == 0 ? *allA : *allB).trace()->kept(*step, stop);
+        auto source = (side == 0 ? *allA : *allB).trace()->kept(step->step, stop);
         if (!source.ok()) {
             result.diagnostics.push_back(toDiagnostic(source.error(), Severity::Warning));
             return false;
@@ -325,7 +325,7 @@ bool RunComparer::State::openKept(const std::stop_token &stop)
     }
     CompareOptions own = options;
     own.measure = true;
-    keptStep = step;
+    kept = step;
     comparer = std::make_unique<CheckpointComparer>(sources[0], sources[1], std::move(own), backend,
                                                     executor);
     return true;
@@ -335,8 +335,8 @@ bool RunComparer::State::openKept(const std::stop_token &stop)
 void RunComparer::State::takeKept(CheckpointComparison comparison)
 {
     result.shown = std::move(comparison);
-    result.shownStep = keptStep;
-    keptStep.reset();
+    result.shownStep = kept->step;
+    kept = nullptr;
     comparer.reset();
 }
 
@@ -519,7 +519,7 @@ bool RunComparer::advance(std::stop_token stop)
         return true;
     }
     if (!state.comparer->advance(stop) && !stop.stop_requested()) {
-        if (state.keptStep)
+        if (state.kept)
             state.takeKept(state.comparer->snapshot());
         else
             state.takeStep(state.comparer->snapshot());
@@ -556,11 +556,11 @@ RunComparison RunComparer::snapshot() const
     VerdictFacts facts = state.facts;
     if (state.comparer) {
         CheckpointComparison running = state.comparer->snapshot();
-        if (!state.keptStep)
+        if (!state.kept)
             state.addFacts(facts, running.facts);
         if (!state.parted) {
             result.shown = std::move(running);
-            result.shownStep = state.keptStep ? state.keptStep : state.plan.steps[state.next].step;
+            result.shownStep = state.kept ? state.kept->step : state.plan.steps[state.next].step;
         }
     }
     facts.partial = !result.finished;

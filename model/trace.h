@@ -79,10 +79,10 @@ public:
     /// The source of a record as it is in the file, up to `most` bytes of it.
     virtual Result<std::string> sourceText(const TracePlace &place, std::size_t most) const = 0;
 
-    /// Iterations of which whole tensors were kept, rising.
-    virtual std::vector<std::int64_t> keptIterations() const { return {}; }
+    /// Iterations of which whole tensors were kept, rising; first that of records without one.
+    virtual std::vector<std::optional<std::int64_t>> keptIterations() const { return {}; }
     /// The tensors kept of one of these, as a checkpoint.
-    virtual Result<std::shared_ptr<const TensorSource>> kept(std::int64_t iteration,
+    virtual Result<std::shared_ptr<const TensorSource>> kept(std::optional<std::int64_t> iteration,
                                                              std::stop_token stop) const;
     /// Whether files joined or left the trace since it was opened.
     virtual Status unchanged() const { return {}; }

@@ -95,11 +95,13 @@ std::string TraceCoordinate::toText() const
     return rank ? "rank " + std::to_string(*rank) : "one process";
 }
 
-Result<std::shared_ptr<const TensorSource>> Trace::kept(std::int64_t iteration,
+Result<std::shared_ptr<const TensorSource>> Trace::kept(std::optional<std::int64_t> iteration,
                                                         std::stop_token) const
 {
-    return Error{
-        ErrorCode::NotFound, {}, "iteration " + std::to_string(iteration), "no tensor was kept"};
+    return Error{ErrorCode::NotFound,
+                 {},
+                 iteration ? "iteration " + std::to_string(*iteration) : std::string(),
+                 "no tensor was kept"};
 }
 
 std::vector<std::optional<std::int64_t>> TraceStream::iterations() const
