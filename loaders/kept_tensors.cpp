@@ -13,7 +13,7 @@ StateClass classOf(const std::string &stage)
 {
     if (stage == "weight")
         return StateClass::Weights;
-    if (stage == "update" || stage == "optimizer")
+    if (stage == "update" || stage == "optimizer" || stage == "grad" || stage == "grad_norm")
         return StateClass::Optimizer;
     if (stage == "rng")
         return StateClass::Rng;

@@ -65,7 +65,8 @@ void Catalog::finish(const StateClassRules &rules, std::string_view separator)
     deriveNames(*this, separator);
     for (TensorRef &tensor : tensors) {
         measure(tensor);
-        if (tensor.stateClass == StateClass::Unknown)
+        // What was seen in passing is of the class that its stage says: rules know names of states.
+        if (tensor.stateClass == StateClass::Unknown && !tensor.recorded)
             tensor.stateClass = rules.classify(tensor.name, true);
     }
     for (ValueRef &value : values) {

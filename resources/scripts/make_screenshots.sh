@@ -21,7 +21,7 @@ picture() {
 }
 
 mkdir -p "$images"
-picture main-window --theme light --select model.layers.0.qkv.bias A C
+picture main-window --theme light --select grad.embed_tokens.weight captures/A captures/C
 picture where --theme light --step 12 --select model.layers.0.fc1.weight --show where A C
 
 total="$(cat "$images"/*.png | wc -c)"

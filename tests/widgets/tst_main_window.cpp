@@ -2,6 +2,7 @@
 #include "app/gui/main_window.h"
 #include "app/gui/samples.h"
 #include "app/gui/session_context.h"
+#include "loaders/hdf5_client.h"
 #include "widget_test_main.h"
 #include "widgets/roles.h"
 #include "widgets/views/element_view.h"
@@ -125,6 +126,7 @@ private Q_SLOTS:
     void initTestCase();
     void welcomesUntilBothSidesAreOpen();
     void findsWhereTheSamplesPart();
+    void firstSampleLeadsToAnElement();
     void selectsAStepAndATensor();
     void jumpsToTheNextDifference();
     void exportsWhatTheCommandLinePrints();
@@ -191,6 +193,26 @@ void TestMainWindow::findsWhereTheSamplesPart()
     QVERIFY2(banner.startsWith(QStringLiteral("≠ Different: ")), qPrintable(banner));
     QCOMPARE(banner.count(QStringLiteral("roven on bytes")), 1);
     QVERIFY2(banner.contains(QStringLiteral("accumulate")), qPrintable(banner));
+}
+
+/// What a newcomer sees first: a timeline that leads to step, stage, tensor and element.
+void TestMainWindow::firstSampleLeadsToAnElement()
+{
+    if (const std::string why = whyNoHdf5(); !why.empty())
+        QSKIP(why.c_str());
+    const SamplePair first = bundledSamples().constFirst();
+    Viewer viewer;
+    viewer.context.openPair(first.pathA, first.pathB);
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
+    QCOMPARE(viewer.context.selectedStep(), std::optional<Step>(1));
+    const QString banner = viewer.find<VerdictBanner>()->plainText();
+    QVERIFY2(banner.contains(QStringLiteral("embed_tokens.weight (grad) differs first")),
+             qPrintable(banner));
+    const auto row = viewer.rowOf("grad.embed_tokens.weight");
+    QVERIFY(row);
+    viewer.context.selectTensor(*row);
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.context.selectedStats(), Patience);
+    QCOMPARE(int(viewer.context.selectedStats()->differentElements), 143); // capture_facts.py
 }
 
 void TestMainWindow::selectsAStepAndATensor()
