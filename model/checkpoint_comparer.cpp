@@ -201,7 +201,8 @@ void CheckpointComparer::State::decideRow(std::size_t index)
     if (known.any()) {
         const PairOfContents contents{contentA.value_or(Digest128()),
                                       contentB.value_or(Digest128()), state.takeNodes()};
-        decideByDigests(row, *measuredAs[index], known, contents, options.tolerance.asked(),
+        decideByDigests(row, *measuredAs[index], known, contents,
+                        options.tolerance.asked() && toleranceApplies(row.dtypeA, row.dtypeB),
                         backend);
         return;
     }
@@ -299,7 +300,8 @@ void CheckpointComparer::State::finish(std::stop_token stop)
             continue;
         row.valueEqual = row.stats->valueEqual();
         row.firstPlaces = firstPlacesOf(row, a->catalog(), b->catalog());
-        row.withinTolerance = options.tolerance.asked() && row.stats->beyondTolerance == 0;
+        row.withinTolerance = options.tolerance.asked()
+            && toleranceApplies(row.dtypeA, row.dtypeB) && row.stats->beyondTolerance == 0;
     }
     // The verdict alone needs no byte read again.
     result.findings = comparisonFindings(result, *a, *b, pairing, !options.verdictOnly, stop);

@@ -45,7 +45,7 @@ void addDifferent(VerdictFacts &facts, Evidence &evidence, const TensorRow &row)
         facts.shapeOrDtypeDiffers = true;
     else {
         facts.bitsDiffer = true;
-        facts.beyondTolerance |= row.stats != nullptr;
+        facts.beyondTolerance |= row.stats && toleranceApplies(row.dtypeA, row.dtypeB);
     }
     facts.acrossTypes += row.withinTolerance && !row.comparedAs.empty() ? 1u : 0u;
     evidence.different(layoutDiffers(row) ? Strength::Metadata : row.strength);

@@ -591,6 +591,18 @@ void TestComparer::specialNumbersAndTolerance()
     QVERIFY(outcome(Inf, 1.0f) == Outcome::Different);
     QVERIFY(outcome(Inf, -Inf) == Outcome::Different);
     QVERIFY(outcome(Inf, NaN) == Outcome::Different);
+    // A counter, a permutation or a generator's state is equal or it is not.
+    const auto integers = [](const std::vector<std::int64_t> &values) {
+        const auto made = source();
+        made->add<std::int64_t>(MemorySource::pathOf("n"), "int64", {Index(values.size())}, values);
+        made->finish();
+        return made;
+    };
+    const auto counters = compare(integers({2000, 7}), integers({2001, 7}), options);
+    QVERIFY(counters.verdict.outcome == Outcome::Different);
+    QVERIFY(!rowOf(counters, "n").withinTolerance);
+    QVERIFY2(counters.verdict.sentence.find("no tolerance is applied") != std::string::npos,
+             counters.verdict.sentence.c_str());
     // One item beyond is enough, wherever it is; shapes have no tolerance.
     QVERIFY(compare(floats({1, 2}), floats({1}), options).verdict.outcome == Outcome::Different);
 }
