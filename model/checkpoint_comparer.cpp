@@ -300,8 +300,8 @@ void CheckpointComparer::State::finish(std::stop_token stop)
             continue;
         row.valueEqual = row.stats->valueEqual();
         row.firstPlaces = firstPlacesOf(row, a->catalog(), b->catalog());
-        row.withinTolerance = options.tolerance.asked()
-            && toleranceApplies(row.dtypeA, row.dtypeB) && row.stats->beyondTolerance == 0;
+        row.withinTolerance = options.tolerance.asked() && toleranceApplies(row.dtypeA, row.dtypeB)
+            && row.stats->beyondTolerance == 0;
     }
     // The verdict alone needs no byte read again.
     result.findings = comparisonFindings(result, *a, *b, pairing, !options.verdictOnly, stop);

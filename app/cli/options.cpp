@@ -275,8 +275,9 @@ void addCompare(CLI::App &command, RawOptions &raw)
                      "1 and 1.0, a list and a tuple are different");
     raw.hasRtol = command.add_option("--rtol", raw.rtol, "Relative tolerance, of floats alone");
     raw.hasAtol = command.add_option("--atol", raw.atol, "Absolute tolerance, of floats alone");
-    raw.hasMaxUlp = command.add_option("--max-ulp", raw.maxUlp, "Tolerance in ULP, of floats alone")
-                        ->check(CLI::NonNegativeNumber);
+    raw.hasMaxUlp =
+        command.add_option("--max-ulp", raw.maxUlp, "Tolerance in ULP, of floats alone")
+            ->check(CLI::NonNegativeNumber);
     addIndex(command, options);
     command.add_flag("--verdict-only", options.compare.verdictOnly,
                      "Stop reading a tensor at its first difference");
