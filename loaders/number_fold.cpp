@@ -10,7 +10,8 @@ namespace forkpoint {
 
 namespace {
 
-constexpr std::size_t MostKept = 1024;
+/// A generator's state has some hundred, the groups of an optimizer a number for each parameter.
+constexpr std::size_t MostKept = 1u << 16;
 
 /// Whether the integer survives the way to a float and back.
 bool isExactReal(std::int64_t integer)
@@ -43,7 +44,7 @@ std::optional<Value> NumberFold::value() const
     }
     Value value{ValueType::Numbers, {}, m_numbers.size(), sha256Hex(bytes)};
     if (!m_anyReal && m_numbers.size() <= MostKept)
-        value.data = std::string(asText(bytes)); // a generator's state is such a list
+        value.data = std::string(asText(bytes));
     return value;
 }
 

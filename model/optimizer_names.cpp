@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/optimizer_names.h"
 
+#include "model/folded_numbers.h"
+
 #include <algorithm>
 #include <set>
 
@@ -10,6 +12,7 @@ namespace {
 
 /// Assignments in progress at most: more means that shapes tell too little.
 constexpr std::size_t MostStates = 4096;
+constexpr std::size_t MostStatesInAll = 1u << 18; ///< all are kept, for the way back
 constexpr std::size_t MostParameters = 1u << 16;
 constexpr std::size_t MostOptimizers = 256; ///< each is a walk through the catalogue
 
@@ -61,16 +64,29 @@ struct Groups
     std::map<std::int64_t, std::map<std::int64_t, std::string>> names;
 };
 
+/// A long list of numbers is one value.
+void addFolded(const Value &list, std::map<std::int64_t, std::int64_t> &numbers)
+{
+    std::int64_t position = 0;
+    for (const std::int64_t number : foldedIntegers(list))
+        numbers.emplace_hint(numbers.end(), position++, number);
+}
+
 Groups groupsOf(const Catalog &catalog, const KeyPath &root)
 {
     Groups groups;
     const std::size_t depth = root.keys.size();
     for (const ValueRef &value : catalog.values) {
         const auto &keys = value.path.keys;
-        if (!startsWith(value.path, root) || keys.size() != depth + 4
+        if (!startsWith(value.path, root) || keys.size() < depth + 3 || keys.size() > depth + 4
             || !isText(keys[depth], "param_groups"))
             continue;
-        const auto group = numberOf(keys[depth + 1]), position = numberOf(keys[depth + 3]);
+        const auto group = numberOf(keys[depth + 1]);
+        if (group && keys.size() == depth + 3 && isText(keys[depth + 2], "params")) {
+            addFolded(value.value, groups.numbers[*group]);
+            continue;
+        }
+        const auto position = keys.size() == depth + 4 ? numberOf(keys[depth + 3]) : std::nullopt;
         if (!group || !position)
             continue;
         if (const auto *number = std::get_if<std::int64_t>(&value.value.data);
@@ -163,6 +179,7 @@ std::optional<std::vector<std::size_t>> deal(const std::vector<Parameter> &param
     };
     using Taken = std::vector<std::size_t>; ///< of each group
     std::vector<std::map<Taken, Way>> levels(1);
+    std::size_t states = 0;
     levels[0][Taken(groups.size(), 0)].count = 1;
     for (const Parameter &parameter : parameters) {
         std::map<Taken, Way> next;
@@ -178,7 +195,8 @@ std::optional<std::vector<std::size_t>> deal(const std::vector<Parameter> &param
                 reached.before = taken;
             }
         }
-        if (next.empty() || next.size() > MostStates)
+        states += next.size();
+        if (next.empty() || next.size() > MostStates || states > MostStatesInAll)
             return std::nullopt;
         levels.push_back(std::move(next));
     }

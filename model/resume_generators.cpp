@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/resume_generators.h"
 
+#include "model/folded_numbers.h"
 #include "model/format.h"
 #include "model/generator_state.h"
 
@@ -34,19 +35,6 @@ std::string_view kindName(GeneratorState::Kind kind)
     return "";
 }
 
-/// The members of a list of plain integers, as far as they are kept.
-std::vector<std::int64_t> integersOf(const Value &value)
-{
-    const auto *bytes = std::get_if<std::string>(&value.data);
-    std::vector<std::int64_t> integers;
-    if (value.type != ValueType::Numbers || !bytes)
-        return integers;
-    const ByteView view = asBytes(*bytes);
-    for (std::size_t at = 0; at + 8 <= view.size(); at += 8)
-        integers.push_back(loadLittle<std::int64_t>(view.data() + at));
-    return integers;
-}
-
 /// Decodes generators, and counts their draws while the budget lasts. Ranks often hold one state:
 /// what was counted once is known.
 class Decoder
@@ -68,7 +56,7 @@ public:
     {
         std::optional<GeneratorState> state;
         if (const ValueRef *value = m_side.value(item)) {
-            state = decodePython(integersOf(value->value));
+            state = decodePython(foldedIntegers(value->value));
         } else if (const TensorRef *tensor = m_side.tensor(item)) {
             state = decodeTensor(item, *tensor);
         }
