@@ -123,11 +123,57 @@ std::vector<std::byte> joinedHalves(const std::vector<std::vector<std::byte>> &p
     return whole;
 }
 
-/// Equal, or equal up to the rows with which one of them is padded.
-bool isSame(const std::vector<std::byte> &whole, const std::vector<std::byte> &other)
+/// The shape of parts that follow each other along `axis`; nothing where they do not fit together.
+std::optional<Shape> joinedShape(const std::vector<const TensorRef *> &parts, std::size_t axis)
 {
-    const std::size_t common = std::min(whole.size(), other.size());
-    return common > 0 && std::memcmp(whole.data(), other.data(), common) == 0;
+    Shape whole = parts.front()->shape;
+    if (axis >= whole.rank())
+        return std::nullopt;
+    whole.dims[axis] = 0;
+    for (const TensorRef *part : parts) {
+        Shape other = part->shape;
+        if (other.rank() != whole.rank() || part->dtype != parts.front()->dtype)
+            return std::nullopt;
+        whole.dims[axis] += other.dims[axis];
+        other.dims[axis] = whole.dims[axis];
+        if (other != whole)
+            return std::nullopt;
+    }
+    return whole;
+}
+
+/// The shape of what the parts make by a rule.
+std::optional<Shape> wholeShape(const std::vector<const TensorRef *> &parts, How how)
+{
+    if (how == How::Axis0 || how == How::Gated)
+        return joinedShape(parts, 0);
+    if (how == How::Axis1)
+        return joinedShape(parts, 1);
+    const bool alike = std::all_of(parts.begin(), parts.end(), [&](const TensorRef *part) {
+        return part->shape == parts.front()->shape && part->dtype == parts.front()->dtype;
+    });
+    return alike ? std::optional(parts.front()->shape) : std::nullopt;
+}
+
+/// How much of a whole its parts are.
+enum class Match {
+    None,
+    All,
+    FirstRows, ///< every row that both have is equal, and one of them has more
+};
+
+Match matchOf(const std::vector<std::byte> &made, const Shape &madeShape,
+              const std::vector<std::byte> &whole, const Shape &wholeShape)
+{
+    if (madeShape == wholeShape)
+        return made == whole ? Match::All : Match::None;
+    const bool rowsAlike = madeShape.rank() > 0 && madeShape.rank() == wholeShape.rank()
+        && std::equal(madeShape.dims.begin() + 1, madeShape.dims.end(),
+                      wholeShape.dims.begin() + 1);
+    const std::size_t common = std::min(made.size(), whole.size());
+    return rowsAlike && common > 0 && std::memcmp(made.data(), whole.data(), common) == 0
+        ? Match::FirstRows
+        : Match::None;
 }
 
 class Assembly
@@ -164,7 +210,7 @@ public:
 
     std::optional<Finding> finding(bool partsInA) const
     {
-        if (m_equal + m_unlike.size() == 0)
+        if (m_equal + m_unlike.size() + m_longer.size() == 0)
             return std::nullopt;
         const std::string side = partsInA ? "A" : "B", other = partsInA ? "B" : "A";
         std::string text = "put together by rule, parts of " + side + "'s ranks are "
@@ -172,11 +218,17 @@ public:
         if (!m_unlike.empty())
             text += "; " + counted(m_unlike.size(), "tensor is", "tensors are") + " not, first "
                 + m_unlike.front();
+        if (!m_longer.empty())
+            text += "; of " + counted(m_longer.size(), "tensor", "tensors")
+                + " only the rows that both have are equal, first " + m_longer.front();
         if (m_skipped > 0)
             text += "; " + grouped(m_skipped) + " were not read";
         text += m_reasons.empty() ? "" : " (" + m_reasons + ")";
+        std::vector<std::string> where = m_unlike;
+        where.insert(where.end(), m_longer.begin(), m_longer.end());
         return Finding{"assembled-from-ranks", Certainty::Is,
-                       m_unlike.empty() ? Severity::Note : Severity::Warning, text, m_unlike};
+                       m_unlike.empty() ? Severity::Note : Severity::Warning, text,
+                       std::move(where)};
     }
 
 private:
@@ -220,6 +272,15 @@ private:
         return data;
     }
 
+    /// Of a layer, where layers are stacked.
+    Shape shapeOf(const Target &target) const
+    {
+        Shape shape = m_whole.catalog().tensors[target.tensor].shape;
+        if (target.slice && shape.rank() > 0)
+            shape.dims.erase(shape.dims.begin());
+        return shape;
+    }
+
     std::optional<std::vector<std::byte>> readTarget(const Target &target)
     {
         const TensorRef &tensor = m_whole.catalog().tensors[target.tensor];
@@ -243,8 +304,10 @@ private:
         if (rule == assemblyRules().end())
             return;
         std::vector<std::vector<std::byte>> parts;
+        std::vector<const TensorRef *> refs;
         for (const TensorIndex tensor : tensors) {
-            auto data = read(m_parts, tensor, 0, m_parts.catalog().tensors[tensor].bytes);
+            refs.push_back(&m_parts.catalog().tensors[tensor]);
+            auto data = read(m_parts, tensor, 0, refs.back()->bytes);
             if (!data)
                 return void(++m_skipped);
             parts.push_back(std::move(*data));
@@ -252,28 +315,40 @@ private:
         const auto whole = readTarget(*target);
         if (!whole)
             return void(++m_skipped);
-        const Shape &shape = m_parts.catalog().tensors[tensors.front()].shape;
-        if (isMadeOf(*whole, parts, *rule, shape.rank() > 0 ? std::size_t(shape.dims[0]) : 0)) {
+        const TensorRef &wanted = m_whole.catalog().tensors[target->tensor];
+        const Match match = wanted.dtype == refs.front()->dtype
+            ? matchByRule(parts, refs, *whole, shapeOf(*target), rule->how)
+            : Match::None;
+        if (match == Match::None)
+            return m_unlike.push_back(wanted.name);
+        if (match == Match::All)
             ++m_equal;
-            addReason(*rule);
-        } else {
-            m_unlike.push_back(m_whole.catalog().tensors[target->tensor].name);
-        }
+        else
+            m_longer.push_back(wanted.name);
+        addReason(*rule);
     }
 
-    static bool isMadeOf(const std::vector<std::byte> &whole,
-                         const std::vector<std::vector<std::byte>> &parts, const AssemblyRule &rule,
-                         std::size_t rows)
+    static Match matchByRule(const std::vector<std::vector<std::byte>> &parts,
+                             const std::vector<const TensorRef *> &refs,
+                             const std::vector<std::byte> &whole, const Shape &shape, How how)
     {
-        switch (rule.how) {
+        const auto made = wholeShape(refs, how);
+        if (!made)
+            return Match::None;
+        const std::size_t rows = made->rank() > 0 ? std::size_t(refs.front()->shape.dims[0]) : 0;
+        const auto all = [](bool equal) { return equal ? Match::All : Match::None; };
+        switch (how) {
         case How::Same:
-            return std::all_of(parts.begin(), parts.end(),
-                               [&](const auto &part) { return part == whole; });
-        case How::Axis0: return isSame(joined(parts, rows, 0), whole);
-        case How::Axis1: return joined(parts, rows, 1) == whole;
-        case How::Gated: return joined(parts, rows, 0) == whole || joinedHalves(parts) == whole;
+            return all(*made == shape
+                       && std::all_of(parts.begin(), parts.end(),
+                                      [&](const auto &part) { return part == whole; }));
+        case How::Axis0: return matchOf(joined(parts, rows, 0), *made, whole, shape);
+        case How::Axis1: return all(*made == shape && joined(parts, rows, 1) == whole);
+        case How::Gated:
+            return all(*made == shape
+                       && (joined(parts, rows, 0) == whole || joinedHalves(parts) == whole));
         }
-        return false;
+        return Match::None;
     }
 
     void addReason(const AssemblyRule &rule)
@@ -287,7 +362,7 @@ private:
     std::stop_token m_stop;
     std::map<std::int64_t, std::int64_t> m_layers; ///< of each pipeline rank
     std::uint64_t m_equal = 0, m_skipped = 0;
-    std::vector<std::string> m_unlike;
+    std::vector<std::string> m_unlike, m_longer;
     std::string m_reasons;
 };
 

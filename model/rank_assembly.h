@@ -26,7 +26,8 @@ Result<std::vector<AssemblyRule>> parseAssemblyRules(std::string_view text);
 const std::vector<AssemblyRule> &assemblyRules();
 
 /// Where one side lists what each model-parallel rank holds (mp_rank_XX) and the other has whole
-/// tensors: which of these are the parts put together by the rules, bit for bit, and which are not.
+/// tensors: which of these are the parts put together by the rules, bit for bit, which are so as far
+/// as both have rows (a padded vocabulary, or parts that are missing), and which are not.
 /// Layers of pipeline ranks are counted on; layers may be stacked on the other side. Offered, never
 /// applied; at most `budget` bytes are read.
 std::vector<Finding> assemblyFindings(const TensorSource &a, const TensorSource &b,
