@@ -153,7 +153,7 @@ void readTensor(FpxReader &in, FpxCheckpoint &checkpoint)
     for (std::uint64_t left = in.items(in.u32(), 4); left > 0 && in.ok(); --left) {
         const std::uint64_t file = in.oneOf(in.u32(), catalog.files.size(), "a file's number");
         if (in.ok())
-            tensor.files.push_back(catalog.files[std::size_t(file)]);
+            tensor.files.push_back(in.repeated(catalog.files[std::size_t(file)]));
     }
     tensor.fileOrder = in.u64();
     tensor.executionOrder = in.u64();
@@ -220,7 +220,7 @@ void readValueRef(FpxReader &in, Catalog &catalog)
     value.stateClass = readClass(in);
     const std::uint64_t file = in.oneOf(in.u32(), catalog.files.size(), "a file's number");
     if (in.ok())
-        value.file = catalog.files[std::size_t(file)];
+        value.file = in.repeated(catalog.files[std::size_t(file)]);
     value.value = readValue(in);
     if (!fits(value.value))
         in.fail("a value has data of another type");

@@ -17,7 +17,12 @@ namespace forkpoint {
 class FpxReader
 {
 public:
-    FpxReader(ByteView body, const std::string &file) : m_cursor(body), m_file(file) {}
+    FpxReader(ByteView body, const std::string &file)
+        : m_cursor(body),
+          m_file(file),
+          m_mostRepeated(fpxMostRepeatedNames(body.size()))
+    {
+    }
 
     std::uint8_t u8() { return take<std::uint8_t>(); }
     std::uint32_t u32() { return take<std::uint32_t>(); }
@@ -40,9 +45,7 @@ public:
     Digest128 digest()
     {
         const auto bytes = takeBytes(FpxDigestBytes);
-        return bytes ? Digest128{loadBig<std::uint64_t>(bytes->data()),
-                                 loadBig<std::uint64_t>(bytes->data() + 8)}
-                     : Digest128();
+        return bytes ? storedDigest(bytes->data()) : Digest128();
     }
     /// `count`, where as many things of at least `least` bytes each can follow.
     std::uint64_t fitting(std::uint64_t count, std::uint64_t least)
@@ -63,13 +66,24 @@ public:
         fail("may list at most " + std::to_string(limits::TreeItems) + " items");
         return 0;
     }
-    void fail(std::string text)
+    /// One of the texts that items repeat by number: a few bytes of the body stand for all of it.
+    std::string repeated(const std::string &text)
+    {
+        m_repeated += text.size();
+        if (m_repeated <= m_mostRepeated)
+            return text;
+        fail("names of files may have at most " + std::to_string(m_mostRepeated)
+                 + " bytes, as often as items repeat them",
+             ErrorCode::Limit);
+        return {};
+    }
+    void fail(std::string text, ErrorCode code = ErrorCode::Malformed)
     {
         if (m_error)
             return;
         m_error =
-            Error{ErrorCode::Malformed, m_file,
-                  "byte " + std::to_string(m_cursor.position()) + " of the body", std::move(text)};
+            Error{code, m_file, "byte " + std::to_string(m_cursor.position()) + " of the body",
+                  std::move(text)};
     }
     bool ok() const { return !m_error; }
     Status status() const { return m_error ? Status(*m_error) : Status(); }
@@ -94,7 +108,8 @@ private:
 
     ByteCursor m_cursor;
     const std::string &m_file;
-    std::uint64_t m_items = 0;
+    std::uint64_t m_mostRepeated;
+    std::uint64_t m_items = 0, m_repeated = 0;
     std::optional<Error> m_error;
 };
 

@@ -114,6 +114,39 @@ class TestFpx : public QObject
     Q_OBJECT
 
 private slots:
+    /// Each tensor names a file by four bytes that stand for a megabyte.
+    void namesAreNotRepeatedWithoutEnd()
+    {
+        constexpr std::string_view Short = "short name";
+        for (const int tensors : {40, 100}) {
+            FpxCheckpoint checkpoint;
+            for (int i = 0; i < tensors; ++i) {
+                checkpoint.catalog.tensors.push_back(tensor("t" + std::to_string(1000 + i), 2));
+                checkpoint.catalog.tensors.back().files = {std::string(Short)};
+                checkpoint.digests.push_back(RecordedDigests{{9, 10}, 0, {}, {}});
+            }
+            FpxDocument hostile;
+            hostile.checkpoints = {checkpoint};
+            Bytes body = bodyOf(encodeFpx(hostile));
+            const ByteView name = asBytes(Short);
+            const auto at = std::search(body.begin(), body.end(), name.begin(), name.end());
+            constexpr std::size_t Long = 1u << 20;
+            put(body, std::size_t(at - body.begin()) - 4, Short.size() + Long, 4);
+            body.insert(at, Long, std::byte('f'));
+            const auto decoded = decodeFpx(memory(sealed(body)));
+            QCOMPARE(decoded.ok(), tensors == 40);
+            if (decoded.ok())
+                continue;
+            QVERIFY(decoded.error().code == ErrorCode::Limit);
+            QVERIFY(decoded.error().place.ends_with("of the body"));
+            // 64 MiB and 16 bytes for each of the body.
+            const std::size_t most = (64u << 20) + 16 * body.size();
+            QCOMPARE(decoded.error().text,
+                     "names of files may have at most " + std::to_string(most)
+                         + " bytes, as often as items repeat them");
+        }
+    }
+
     void comesBackAsItWas()
     {
         const FpxDocument expected = document();
