@@ -5,6 +5,7 @@
 #include "loaders/chunk_filters.h"
 #include "loaders/extent_geometry.h"
 #include "loaders/limits.h"
+#include "model/coordinates.h"
 
 #include <algorithm>
 #include <cstring>
@@ -19,17 +20,6 @@ constexpr std::uint64_t StoredSlack = 1u << 20;
 std::uint64_t volumeOf(const std::vector<Index> &dims)
 {
     return Shape{dims}.count().value_or(~std::uint64_t(0));
-}
-
-/// Walks over all coordinates below `count`, the last one fastest; false at the end.
-bool advance(std::vector<Index> &at, const std::vector<Index> &count)
-{
-    for (std::size_t i = at.size(); i-- > 0;) {
-        if (++at[i] < count[i])
-            return true;
-        at[i] = 0;
-    }
-    return false;
 }
 
 /// Repeats the element over `out`, beginning within it.

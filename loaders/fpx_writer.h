@@ -9,7 +9,8 @@
 
 namespace forkpoint {
 
-/// Collects what resources/docs/fpx.md specifies.
+/// Collects numbers, texts and digests as resources/docs/fpx.md specifies them; the index and the
+/// journal of an unfinished file use the same.
 class FpxWriter
 {
 public:
@@ -23,6 +24,7 @@ public:
     }
     void raw(ByteView bytes) { m_bytes.insert(m_bytes.end(), bytes.begin(), bytes.end()); }
     void digest(const Digest128 &digest) { raw(digest.canonical()); }
+    ByteView bytes() const { return m_bytes; }
     std::vector<std::byte> take() { return std::move(m_bytes); }
 
 private:

@@ -2,9 +2,9 @@
 #include "loaders/metrics_table.h"
 
 #include "model/key_path.h"
+#include "model/same_bits.h"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 
 namespace forkpoint {
@@ -19,11 +19,6 @@ constexpr int EnoughDecimals = 12;
 
 /// Names of one kind of what is left out that are told apart.
 constexpr std::size_t MostLeftOut = 1000;
-
-bool sameBits(double a, double b)
-{
-    return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
-}
 
 bool byStep(const MetricPoint &left, const MetricPoint &right)
 {

@@ -2,6 +2,7 @@
 #include "loaders/step_name.h"
 
 #include "loaders/ascii.h"
+#include "model/text.h"
 
 #include <algorithm>
 #include <array>
@@ -20,16 +21,6 @@ bool isLetter(char c)
 bool isSeparator(char c)
 {
     return c == '_' || c == '-' || c == '=' || c == '.' || c == ' ';
-}
-
-std::string lowered(std::string_view text)
-{
-    std::string result(text);
-    for (char &c : result) {
-        if (c >= 'A' && c <= 'Z')
-            c = char(c - 'A' + 'a');
-    }
-    return result;
 }
 
 struct Word

@@ -2,11 +2,11 @@
 #include "model/metric_comparison.h"
 
 #include "model/metric_kind.h"
+#include "model/same_bits.h"
 #include "model/trace_stage.h"
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <charconv>
 #include <cmath>
 #include <set>
@@ -45,11 +45,6 @@ bool printsAlike(double a, double b, int digits)
     if (!std::isfinite(a) || !std::isfinite(b))
         return std::isnan(a) ? std::isnan(b) : a == b;
     return a == b || printedText(a, digits) == printedText(b, digits);
-}
-
-bool sameBits(double a, double b)
-{
-    return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
 }
 
 /// All values that the sample may stand for, in the precision of the other side.

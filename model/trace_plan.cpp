@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/trace_plan.h"
 
+#include "model/text.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -22,14 +24,6 @@ std::map<std::string, std::set<std::string>> statedFacts(const Trace &trace, Tra
         }
     }
     return stated;
-}
-
-std::string listed(const std::set<std::string> &values)
-{
-    std::string text;
-    for (const std::string &value : values)
-        text += (text.empty() ? "" : ", ") + value;
-    return text.empty() ? "nothing" : text;
 }
 
 std::vector<std::pair<std::string, std::string>> unlikeFacts(const Trace &a, const Trace &b,

@@ -3,6 +3,7 @@
 
 #include "model/format.h"
 #include "model/shell_word.h"
+#include "model/text.h"
 
 #include <algorithm>
 
@@ -93,14 +94,6 @@ std::string openWords(const OpenOptions &open)
     for (const DTypeOverride &rule : open.dtypes)
         line += option("--as", rule.glob + "=" + rule.dtype.name);
     return line;
-}
-
-std::string listed(const std::vector<std::string> &words)
-{
-    std::string text;
-    for (const std::string &word : words)
-        text += (text.empty() ? "" : ", ") + word;
-    return text;
 }
 
 /// The command that lists the elements of the first tensor that differs, if one was measured.

@@ -36,7 +36,6 @@ private:
     using FilePtr = std::shared_ptr<const FileState>;
 
     const IndexEntry &entryOf(const FilePtr &file);
-    void replace(const FilePtr &file, IndexEntry entry);
 
     IndexFolder m_folder;
     const ComputeBackend &m_backend;

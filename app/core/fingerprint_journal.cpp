@@ -4,6 +4,7 @@
 #include "loaders/byte_cursor.h"
 #include "loaders/file_source.h"
 #include "loaders/fpx_format.h"
+#include "loaders/fpx_layout.h"
 #include "loaders/fpx_writer.h"
 #include "loaders/limits.h"
 
@@ -20,23 +21,11 @@ namespace {
 
 // A record: length of what follows the checksum (u64), XXH3-128 of that, key, encoded digests.
 constexpr std::string_view Magic = "FPRESUM1";
-constexpr std::size_t DigestBytes = 16;
 
 Error systemError(const std::string &path, std::string_view what)
 {
     return {
         ErrorCode::Io, path, {}, std::string(what) + ": " + std::generic_category().message(errno)};
-}
-
-bool isDigest(ByteView bytes, const Digest128 &digest)
-{
-    const auto canonical = digest.canonical();
-    return std::equal(bytes.begin(), bytes.end(), canonical.begin(), canonical.end());
-}
-
-Digest128 digestOf(ByteView bytes)
-{
-    return {loadBig<std::uint64_t>(bytes.data()), loadBig<std::uint64_t>(bytes.data() + 8)};
 }
 
 } // namespace
@@ -78,13 +67,13 @@ std::uint64_t FileJournal::readRecords(ByteView bytes)
     for (;;) {
         const std::size_t begin = cursor.position();
         const auto length = cursor.little<std::uint64_t>();
-        const auto checksum = length ? cursor.take(DigestBytes) : std::nullopt;
+        const auto checksum = length ? cursor.take(FpxDigestBytes) : std::nullopt;
         const auto record = checksum ? cursor.take(*length) : std::nullopt;
-        if (!record || record->size() < DigestBytes
-            || !isDigest(*checksum, m_backend.hash(*record)))
+        if (!record || record->size() < FpxDigestBytes
+            || storedDigest(checksum->data()) != m_backend.hash(*record))
             return begin;
-        const ByteView digests = record->subspan(DigestBytes);
-        m_earlier[digestOf(*record)].assign(digests.begin(), digests.end());
+        const ByteView digests = record->subspan(FpxDigestBytes);
+        m_earlier[storedDigest(record->data())].assign(digests.begin(), digests.end());
     }
 }
 

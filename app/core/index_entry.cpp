@@ -2,6 +2,8 @@
 #include "app/core/index_entry.h"
 
 #include "loaders/byte_cursor.h"
+#include "loaders/fpx_layout.h"
+#include "loaders/fpx_writer.h"
 #include "model/fingerprint.h"
 
 #include <algorithm>
@@ -12,51 +14,16 @@ namespace {
 
 // Part of every name, key and entry: what another version wrote is not found.
 constexpr std::string_view Magic = "FPINDEX1";
-constexpr std::size_t DigestBytes = 16;
 
-class Writer
+void write(FpxWriter &out, const FileState &state)
 {
-public:
-    void number(std::uint64_t value)
-    {
-        for (int i = 0; i < 8; ++i)
-            m_bytes.push_back(static_cast<std::byte>(value >> (8 * i)));
-    }
-    void text(std::string_view text)
-    {
-        const ByteView bytes = asBytes(text);
-        m_bytes.insert(m_bytes.end(), bytes.begin(), bytes.end());
-    }
-    void digest(const Digest128 &digest)
-    {
-        const auto bytes = digest.canonical();
-        m_bytes.insert(m_bytes.end(), bytes.begin(), bytes.end());
-    }
-    void state(const FileState &state)
-    {
-        number(state.device);
-        number(state.inode);
-        number(state.size);
-        number(std::uint64_t(state.modifiedSeconds));
-        number(std::uint64_t(state.modifiedNanoseconds));
-        number(std::uint64_t(state.changedSeconds));
-        number(std::uint64_t(state.changedNanoseconds));
-    }
-    ByteView bytes() const { return m_bytes; }
-    std::vector<std::byte> take() { return std::move(m_bytes); }
-
-private:
-    std::vector<std::byte> m_bytes;
-};
-
-Digest128 digestAt(const std::byte *bytes)
-{
-    Digest128 digest;
-    for (std::size_t i = 0; i < 8; ++i) {
-        digest.high = digest.high << 8 | std::to_integer<std::uint64_t>(bytes[i]);
-        digest.low = digest.low << 8 | std::to_integer<std::uint64_t>(bytes[8 + i]);
-    }
-    return digest;
+    out.u64(state.device);
+    out.u64(state.inode);
+    out.u64(state.size);
+    out.u64(std::uint64_t(state.modifiedSeconds));
+    out.u64(std::uint64_t(state.modifiedNanoseconds));
+    out.u64(std::uint64_t(state.changedSeconds));
+    out.u64(std::uint64_t(state.changedNanoseconds));
 }
 
 bool takeState(ByteCursor &cursor, FileState &state)
@@ -106,33 +73,33 @@ void IndexEntry::sort()
 
 Digest128 indexKey(const ComputeBackend &backend, const TensorOrigin &origin)
 {
-    Writer writer;
-    writer.text(Magic);
-    writer.number(FingerprintVersion);
-    writer.number(origin.files.size());
+    FpxWriter writer;
+    writer.raw(asBytes(Magic));
+    writer.u64(FingerprintVersion);
+    writer.u64(origin.files.size());
     for (const auto &file : origin.files)
-        writer.state(*file);
-    writer.text(origin.layout);
+        write(writer, *file);
+    writer.raw(asBytes(origin.layout));
     return backend.hash(writer.bytes());
 }
 
 std::string indexEntryName(const ComputeBackend &backend, const FileState &state)
 {
-    Writer writer;
-    writer.text(Magic);
-    writer.number(state.device);
-    writer.number(state.inode);
+    FpxWriter writer;
+    writer.raw(asBytes(Magic));
+    writer.u64(state.device);
+    writer.u64(state.inode);
     return backend.hash(writer.bytes()).toHex();
 }
 
 std::vector<std::byte> encodeIndexEntry(const ComputeBackend &backend, const IndexEntry &entry)
 {
-    Writer writer;
-    writer.text(Magic);
-    writer.state(entry.state);
-    writer.number(entry.state.path.size());
-    writer.text(entry.state.path);
-    writer.number(entry.known.size());
+    FpxWriter writer;
+    writer.raw(asBytes(Magic));
+    write(writer, entry.state);
+    writer.u64(entry.state.path.size());
+    writer.raw(asBytes(entry.state.path));
+    writer.u64(entry.known.size());
     for (const IndexEntry::Known &known : entry.known) {
         writer.digest(known.key);
         writer.digest(known.content);
@@ -143,10 +110,10 @@ std::vector<std::byte> encodeIndexEntry(const ComputeBackend &backend, const Ind
 
 std::optional<IndexEntry> decodeIndexEntry(const ComputeBackend &backend, ByteView bytes)
 {
-    if (bytes.size() < DigestBytes)
+    if (bytes.size() < FpxDigestBytes)
         return std::nullopt;
-    const ByteView body = bytes.first(bytes.size() - DigestBytes);
-    if (backend.hash(body) != digestAt(bytes.data() + body.size()))
+    const ByteView body = bytes.first(bytes.size() - FpxDigestBytes);
+    if (backend.hash(body) != storedDigest(bytes.data() + body.size()))
         return std::nullopt;
     ByteCursor cursor(body);
     const auto magic = cursor.take(Magic.size());
@@ -156,14 +123,14 @@ std::optional<IndexEntry> decodeIndexEntry(const ComputeBackend &backend, ByteVi
     const auto length = cursor.little<std::uint64_t>();
     const auto path = length ? cursor.take(*length) : std::nullopt;
     const auto count = path ? cursor.little<std::uint64_t>() : std::nullopt;
-    if (!count || cursor.left() % (2 * DigestBytes) != 0
-        || *count != cursor.left() / (2 * DigestBytes))
+    if (!count || cursor.left() % (2 * FpxDigestBytes) != 0
+        || *count != cursor.left() / (2 * FpxDigestBytes))
         return std::nullopt;
     entry.state.path = asText(*path);
     entry.known.reserve(std::size_t(*count));
     for (std::uint64_t i = 0; i < *count; ++i) {
-        const std::byte *pair = cursor.take(2 * DigestBytes)->data();
-        entry.known.push_back({digestAt(pair), digestAt(pair + DigestBytes)});
+        const std::byte *pair = cursor.take(2 * FpxDigestBytes)->data();
+        entry.known.push_back({storedDigest(pair), storedDigest(pair + FpxDigestBytes)});
     }
     return entry;
 }
