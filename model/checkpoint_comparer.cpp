@@ -278,7 +278,24 @@ void CheckpointComparer::State::takeMeasured(const MeasureTask &task, Result<Dif
         row.stats = state.takeStats();
 }
 
-// --- step 5: findings and the verdict
+// --- step 5: whether one side is the other one rounded
+
+void CheckpointComparer::State::planRounding()
+{
+    progress.bytesTotal += rounded.plan(result);
+    phase = ComparerPhase::Rounding;
+    progress.phase = "looking for rounded copies";
+}
+
+/// False when there was nothing left to read.
+bool CheckpointComparer::State::roundBatch(std::stop_token stop)
+{
+    const auto bytes = rounded.advance(executor, std::move(stop));
+    progress.bytesDone += bytes.value_or(0);
+    return bytes.has_value();
+}
+
+// --- step 6: findings and the verdict
 
 ComparisonContext CheckpointComparer::State::context() const
 {
@@ -304,7 +321,8 @@ void CheckpointComparer::State::finish(std::stop_token stop)
             && row.stats->beyondTolerance == 0;
     }
     // The verdict alone needs no byte read again.
-    result.findings = comparisonFindings(result, *a, *b, pairing, !options.verdictOnly, stop);
+    result.findings =
+        comparisonFindings(result, *a, *b, pairing, rounded.rows(), !options.verdictOnly, stop);
     result.resume = resumeFacts(result, *a, *b, options.verdictOnly ? 0 : MasterBytes, stop);
     for (Finding &finding : resumeFindings(result.resume, true))
         result.findings.push_back(std::move(finding));
@@ -359,6 +377,10 @@ bool CheckpointComparer::advance(std::stop_token stop)
         return true;
     case ComparerPhase::Measuring:
         if (!state.measureBatch(stop))
+            state.planRounding();
+        return true;
+    case ComparerPhase::Rounding:
+        if (!state.roundBatch(stop))
             state.finish(stop);
         return state.phase != ComparerPhase::Finished;
     case ComparerPhase::Finished: break;

@@ -4,6 +4,7 @@
 
 #include "model/checkpoint_comparer.h"
 #include "model/comparison_verdict.h"
+#include "model/rounded_rows.h"
 #include "model/row_evidence.h"
 #include "model/row_reading.h"
 
@@ -12,7 +13,7 @@
 
 namespace forkpoint {
 
-enum class ComparerPhase { Reading, Measuring, Finished };
+enum class ComparerPhase { Reading, Measuring, Rounding, Finished };
 
 /// One piece of work of a thread.
 struct ReadTask
@@ -59,6 +60,7 @@ struct CheckpointComparer::State
     std::size_t nextMeasure = 0;
     bool changed = false; ///< a file did, while it was read
     std::vector<std::pair<TensorIndex, Digest128>> readOfA, readOfB; ///< whole, and their contents
+    RoundedRows rounded;
     ComparerPhase phase = ComparerPhase::Reading;
     Progress progress;
 
@@ -70,7 +72,8 @@ struct CheckpointComparer::State
           options(std::move(compareOptions)),
           backend(computeBackend),
           executor(workExecutor),
-          measuring(measuringOf(options))
+          measuring(measuringOf(options)),
+          rounded(*a, *b)
     {
     }
 
@@ -96,6 +99,8 @@ struct CheckpointComparer::State
     void planMeasuring();
     bool measureBatch(std::stop_token stop);
     void takeMeasured(const MeasureTask &task, Result<DiffStats> stats);
+    void planRounding();
+    bool roundBatch(std::stop_token stop);
     void finish(std::stop_token stop);
 
     PairOfTensors tensorsOf(const TensorRow &row, bool sideA = true, bool sideB = true) const;

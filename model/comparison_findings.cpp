@@ -5,7 +5,6 @@
 #include "model/layout_findings.h"
 #include "model/owner_differences.h"
 #include "model/rank_assembly.h"
-#include "model/rounded_copy.h"
 
 #include <algorithm>
 #include <map>
@@ -169,25 +168,12 @@ void addStoredTwice(const CheckpointComparison &comparison, std::vector<Finding>
     }
 }
 
-/// Whether the narrower side of a row is the wider one rounded to nearest, ties to even.
-bool isRounded(const TensorRow &row, const TensorSource &a, const TensorSource &b)
-{
-    const bool wideIsA = row.comparedAs == row.dtypeA.name;
-    const SourcedTensor ofA{&a, *row.a}, ofB{&b, *row.b};
-    return row.elements > 0
-        && isRoundedCopy(wideIsA ? ofA : ofB, wideIsA ? ofB : ofA).value_or(false);
-}
-
-void addRounded(const CheckpointComparison &comparison, const TensorSource &a,
-                const TensorSource &b, std::vector<Finding> &findings)
+void addRounded(const CheckpointComparison &comparison, const std::vector<std::size_t> &rounded,
+                std::vector<Finding> &findings)
 {
     std::map<std::string, Finding> byDirection;
-    for (const TensorRow &row : comparison.tensors) {
-        const bool mixed = row.stats && !row.comparedAs.empty() && row.dtypeA.isFloating()
-            && row.dtypeB.isFloating() && row.dtypeA.bits % 8 == 0 && row.dtypeB.bits % 8 == 0
-            && row.dtypeA.bits != row.dtypeB.bits;
-        if (!mixed || !isRounded(row, a, b))
-            continue;
+    for (const std::size_t index : rounded) {
+        const TensorRow &row = comparison.tensors[index];
         const bool wideIsA = row.comparedAs == row.dtypeA.name;
         const std::string narrow = wideIsA ? row.dtypeB.name : row.dtypeA.name;
         Finding &finding =
@@ -208,7 +194,9 @@ void addRounded(const CheckpointComparison &comparison, const TensorSource &a,
 
 std::vector<Finding> comparisonFindings(const CheckpointComparison &comparison,
                                         const TensorSource &a, const TensorSource &b,
-                                        const Pairing &pairing, bool mayRead, std::stop_token stop)
+                                        const Pairing &pairing,
+                                        const std::vector<std::size_t> &rounded, bool mayRead,
+                                        std::stop_token stop)
 {
     std::vector<Finding> findings;
     addRecipe(comparison, findings);
@@ -216,15 +204,15 @@ std::vector<Finding> comparisonFindings(const CheckpointComparison &comparison,
     addKindsDiffer(comparison, findings);
     addNotFinite(comparison, findings);
     addStoredTwice(comparison, findings);
-    addRounded(comparison, a, b, findings);
-    const std::uint64_t ownerBytes = mayRead ? OwnerBytes : 0;
-    const std::uint64_t layoutBytes = mayRead ? LayoutBytes : 0;
-    for (Finding &finding : ownerFindings(comparison, a, b, ownerBytes, stop))
+    addRounded(comparison, rounded, findings);
+    for (Finding &finding : ownerFindings(comparison, a, b, mayRead ? OwnerBytes : 0, stop))
         findings.push_back(std::move(finding));
-    for (Finding &finding : layoutFindings(comparison, a, b, layoutBytes, stop))
-        findings.push_back(std::move(finding));
-    for (Finding &finding : assemblyFindings(a, b, layoutBytes, std::move(stop)))
-        findings.push_back(std::move(finding));
+    if (mayRead) {
+        for (Finding &finding : layoutFindings(comparison, a, b, LayoutBytes, stop))
+            findings.push_back(std::move(finding));
+        for (Finding &finding : assemblyFindings(a, b, LayoutBytes, std::move(stop)))
+            findings.push_back(std::move(finding));
+    }
     for (const auto &[side, source] : {std::pair{"A", &a}, std::pair{"B", &b}}) {
         for (Finding finding : source->catalog().findings) {
             finding.where.insert(finding.where.begin(), side);

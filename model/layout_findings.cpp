@@ -3,25 +3,18 @@
 
 #include "model/format.h"
 #include "model/row_permutation.h"
+#include "model/stack_findings.h"
+#include "model/text.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <map>
 
 namespace forkpoint {
 
 namespace {
 
-constexpr std::uint64_t MostBytes = 32u << 20; ///< of one side of a pair, held in memory
 constexpr std::size_t ShownRuns = 12;
-
-std::string lowered(std::string text)
-{
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
-    return text;
-}
 
 bool names(const std::string &name, std::initializer_list<std::string_view> words)
 {
@@ -99,20 +92,22 @@ public:
         : m_comparison(comparison),
           m_a(a),
           m_b(b),
-          m_budget(budget),
-          m_stop(std::move(stop))
+          m_search(budget, std::move(stop))
     {
     }
 
     std::vector<Finding> take()
     {
         for (const TensorRow &row : m_comparison.tensors) {
+            if (m_search.isStopped())
+                return {};
             if (row.status == ItemStatus::Different && row.a && row.b && row.dtypeA == row.dtypeB
                 && row.dtypeA.positionBits() % 8 == 0 && mayBePermuted(row))
                 lookAt(row);
         }
-        lookForStacks(true);
-        lookForStacks(false);
+        for (Finding &finding : stackFindings(m_comparison, m_a, m_b, m_search))
+            m_findings.push_back(std::move(finding));
+        addLeftOut();
         return std::move(m_findings);
     }
 
@@ -132,16 +127,18 @@ private:
                       : a.has_value() == b.has_value();
     }
 
-    std::optional<std::vector<std::byte>> read(const TensorSource &source, TensorIndex index)
+    /// A search that ended is no search that found nothing.
+    void addLeftOut()
     {
-        const std::uint64_t bytes = source.catalog().tensors[index].bytes;
-        if (bytes > MostBytes || bytes > m_budget || m_stop.stop_requested())
-            return std::nullopt;
-        m_budget -= bytes;
-        std::vector<std::byte> data(std::size_t(bytes), std::byte(0));
-        if (!source.read(index, 0, data))
-            return std::nullopt;
-        return data;
+        const std::vector<std::string> &names = m_search.leftOut();
+        if (names.empty())
+            return;
+        m_findings.push_back(
+            {"layout-not-searched", Certainty::Is, Severity::Note,
+             "whether the other side has the same values in another layout was not searched to the "
+             "end for "
+                 + counted(names.size(), "tensor", "tensors") + ", first " + names.front(),
+             names});
     }
 
     void add(std::string id, const TensorRow &row, std::string text)
@@ -162,11 +159,11 @@ private:
             && std::equal(dimsA.begin() + 1, dimsA.end(), dimsB.begin() + 1, dimsB.end());
         if (row.shapeA != row.shapeB && !crossed && !padded)
             return;
-        const auto a = read(m_a, *row.a);
-        if (!a || a->empty())
-            return;
-        const auto b = read(m_b, *row.b);
-        if (!b || b->empty())
+        const auto a = m_search.read(m_a, *row.a);
+        const auto b = a ? m_search.read(m_b, *row.b) : std::nullopt;
+        if (!b)
+            return m_search.leaveOut(row.name);
+        if (a->empty() || b->empty())
             return;
         if (crossed && transposed(*a, dimsA[0], dimsA[1], width) == *b)
             return add("same-values-transposed", row, "B is A transposed, bit for bit");
@@ -174,21 +171,37 @@ private:
             return lookAtPadding(row, *a, *b);
         if (row.shapeA != row.shapeB)
             return;
-        if (const auto map = rowPermutation(*a, *b, std::size_t(a->size() / dimsA[0]))) {
-            const PermutationForm form = formOf(*map);
-            return add("same-rows-permuted", row,
-                       meaningOf(row.name, form, map->size()) + "; "
-                           + mapText(*map, form, row.shapeA.rank() == 1 ? "elements" : "rows"));
+        const auto rows = rowPermutation(*a, *b, std::size_t(a->size() / dimsA[0]), m_search);
+        if (rows.map) {
+            const PermutationForm form = formOf(*rows.map);
+            return add(
+                "same-rows-permuted", row,
+                meaningOf(row.name, form, rows.map->size()) + "; "
+                    + mapText(*rows.map, form, row.shapeA.rank() == 1 ? "elements" : "rows"));
         }
-        if (dimsA.size() != 2)
+        if (rows.isLeftOut)
+            return m_search.leaveOut(row.name);
+        if (dimsA.size() == 2)
+            lookAtColumns(row, *a, *b);
+    }
+
+    void lookAtColumns(const TensorRow &row, const std::vector<std::byte> &a,
+                       const std::vector<std::byte> &b)
+    {
+        const Index rows = row.shapeA.dims[0], columns = row.shapeA.dims[1];
+        const std::size_t width = row.dtypeA.positionBits() / 8;
+        if (!m_search.spend(2 * a.size()))
+            return m_search.leaveOut(row.name);
+        const auto found =
+            rowPermutation(transposed(a, rows, columns, width), transposed(b, rows, columns, width),
+                           std::size_t(rows * width), m_search);
+        if (found.isLeftOut)
+            return m_search.leaveOut(row.name);
+        if (!found.map)
             return;
-        const auto columnsA = transposed(*a, dimsA[0], dimsA[1], width);
-        const auto columnsB = transposed(*b, dimsA[0], dimsA[1], width);
-        if (const auto map = rowPermutation(columnsA, columnsB, std::size_t(dimsA[0] * width))) {
-            const PermutationForm form = formOf(*map);
-            add("same-columns-permuted", row,
-                meaningOf({}, form, map->size()) + "; " + mapText(*map, form, "columns"));
-        }
+        const PermutationForm form = formOf(*found.map);
+        add("same-columns-permuted", row,
+            meaningOf({}, form, found.map->size()) + "; " + mapText(*found.map, form, "columns"));
     }
 
     /// Rows beyond those of the other side: padding of a vocabulary to what the ranks divide.
@@ -214,97 +227,9 @@ private:
                               {row.name}});
     }
 
-    /// Tensors of one side that the other has as one, along a first axis of their own.
-    void lookForStacks(bool stackInA)
-    {
-        const ItemStatus ofStack = stackInA ? ItemStatus::OnlyInA : ItemStatus::OnlyInB;
-        const ItemStatus ofParts = stackInA ? ItemStatus::OnlyInB : ItemStatus::OnlyInA;
-        std::map<std::pair<std::string, std::vector<Index>>, std::map<Index, const TensorRow *>>
-            families;
-        for (const TensorRow &row : m_comparison.tensors) {
-            if (row.status != ofParts)
-                continue;
-            forEachNumber(row.name, [&](std::string family, Index number) {
-                const Shape &shape = stackInA ? row.shapeB : row.shapeA;
-                families[{std::move(family), shape.dims}].emplace(number, &row);
-            });
-        }
-        for (const TensorRow &row : m_comparison.tensors) {
-            const Shape &shape = stackInA ? row.shapeA : row.shapeB;
-            if (row.status != ofStack || shape.rank() < 2 || shape.dims[0] < 2)
-                continue;
-            for (const auto &[key, members] : families) {
-                if (members.size() == shape.dims[0] && isStackOf(shape, key.second)
-                    && related(row.name, key.first) && lookAtStack(row, members, stackInA))
-                    break;
-            }
-        }
-    }
-
-    template <class Visit>
-    static void forEachNumber(const std::string &name, Visit visit)
-    {
-        for (std::size_t i = 0; i < name.size(); ++i) {
-            const bool begins = name[i] >= '0' && name[i] <= '9' && (i == 0 || name[i - 1] == '.');
-            std::size_t end = i;
-            while (end < name.size() && name[end] >= '0' && name[end] <= '9')
-                ++end;
-            if (!begins || end - i > 6 || (end < name.size() && name[end] != '.'))
-                continue;
-            visit(name.substr(0, i) + "#" + name.substr(end), std::stoull(name.substr(i, end - i)));
-        }
-    }
-
-    static bool isStackOf(const Shape &shape, const std::vector<Index> &part)
-    {
-        return std::equal(shape.dims.begin() + 1, shape.dims.end(), part.begin(), part.end());
-    }
-
-    /// The last words are alike: "experts.#.w1.weight" and "experts.w1".
-    static bool related(const std::string &stack, const std::string &family)
-    {
-        std::string without = family;
-        if (const auto at = without.find("#."); at != std::string::npos)
-            without.erase(at, 2);
-        return stack == without || stack.ends_with("." + without) || without.ends_with("." + stack)
-            || without == stack + ".weight" || without.ends_with("." + stack + ".weight");
-    }
-
-    bool lookAtStack(const TensorRow &row, const std::map<Index, const TensorRow *> &members,
-                     bool stackInA)
-    {
-        const TensorSource &source = stackInA ? m_a : m_b, &others = stackInA ? m_b : m_a;
-        const auto stack = read(source, stackInA ? *row.a : *row.b);
-        if (!stack || stack->empty())
-            return false;
-        const std::size_t part = stack->size() / members.size();
-        std::size_t at = 0;
-        for (const auto &[number, member] : members) {
-            const auto data = read(others, stackInA ? *member->b : *member->a);
-            if (!data || data->size() != part
-                || std::memcmp(stack->data() + at, data->data(), part) != 0)
-                return false;
-            at += part;
-        }
-        Finding finding{"stacked",
-                        Certainty::Is,
-                        Severity::Note,
-                        row.name + " of " + (stackInA ? "A" : "B") + " is "
-                            + counted(members.size(), "tensor", "tensors") + " of "
-                            + (stackInA ? "B" : "A")
-                            + " stacked, bit for bit: " + members.begin()->second->name + " to "
-                            + members.rbegin()->second->name,
-                        {row.name}};
-        for (const auto &[number, member] : members)
-            finding.where.push_back(member->name);
-        m_findings.push_back(std::move(finding));
-        return true;
-    }
-
     const CheckpointComparison &m_comparison;
     const TensorSource &m_a, &m_b;
-    std::uint64_t m_budget;
-    std::stop_token m_stop;
+    LayoutSearch m_search;
     std::vector<Finding> m_findings;
 };
 

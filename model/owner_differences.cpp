@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/owner_differences.h"
 
+#include "model/coordinates.h"
+#include "model/extent_index.h"
 #include "model/format.h"
 
 #include <algorithm>
@@ -28,59 +30,48 @@ bool holds(const Extent &extent, Index element, const std::vector<Index> &at)
     return true;
 }
 
-/// Counts elements, which come by rising index, in the extents that hold them: usually the one of
-/// the element before, or a near one.
+/// Counts elements in the extents that hold them.
 class ExtentCounter
 {
 public:
-    explicit ExtentCounter(const std::vector<Extent> &extents)
-        : m_extents(extents),
-          m_counts(extents.size(), 0)
+    explicit ExtentCounter(const TensorRef &tensor)
+        : m_index(tensor.extents, tensor.shape),
+          m_counts(tensor.extents.size(), 0)
     {
     }
 
+    bool isUsable() const { return m_index.isUsable(); }
     void count(Index element, const std::vector<Index> &at)
     {
-        for (std::size_t tried = 0; tried < m_extents.size(); ++tried) {
-            if (holds(m_extents[m_last], element, at)) {
-                ++m_counts[m_last];
-                return;
-            }
-            m_last = m_last + 1 == m_extents.size() ? 0 : m_last + 1;
-        }
+        if (const auto extent = m_index.find(element, at))
+            ++m_counts[*extent];
     }
-
     std::vector<Index> take() { return std::move(m_counts); }
 
 private:
-    const std::vector<Extent> &m_extents;
+    ExtentIndex m_index;
     std::vector<Index> m_counts;
-    std::size_t m_last = 0;
 };
-
-/// The next position after row-major `at`.
-void advance(std::vector<Index> &at, const Shape &shape)
-{
-    for (std::size_t i = at.size(); i-- > 0;) {
-        if (++at[i] < shape.dims[i])
-            return;
-        at[i] = 0;
-    }
-}
 
 Error cannot(std::string text)
 {
     return {ErrorCode::Unsupported, {}, {}, std::move(text)};
 }
 
-/// Bytes from `first` to `last`, inclusive, of the logical row-major order lie in this one extent.
-bool isFlatPart(const Extent &extent, const Shape &shape, Index first, Index last)
+/// A stretch of the logical row-major order, both ends inclusive.
+struct ElementStretch
 {
-    if (extent.fills == Extent::Fills::FlatRange)
-        return holds(extent, first, {}) && holds(extent, last, {});
-    const std::vector<Index> from = coordinatesOf(first, shape), to = coordinatesOf(last, shape);
-    if (!holds(extent, first, from) || !holds(extent, last, to))
+    Index first = 0, last = 0;
+    std::vector<Index> from, to; ///< their coordinates
+};
+
+/// The whole stretch lies in this one extent.
+bool isFlatPart(const Extent &extent, const Shape &shape, const ElementStretch &stretch)
+{
+    if (!holds(extent, stretch.first, stretch.from) || !holds(extent, stretch.last, stretch.to))
         return false;
+    if (extent.fills == Extent::Fills::FlatRange)
+        return true;
     // Whole rows: everything between two elements of a box that is cut on its first dimension
     // alone, or on later ones where the earlier are one position long.
     bool whole = true;
@@ -128,8 +119,11 @@ public:
         }
         if (tensor.extents.size() > MostExtents)
             return false;
+        const Index first = row.stats->firstIndex, last = row.stats->lastIndex;
+        const ElementStretch stretch{first, last, coordinatesOf(first, tensor.shape),
+                                     coordinatesOf(last, tensor.shape)};
         for (const Extent &extent : tensor.extents) {
-            if (isFlatPart(extent, tensor.shape, row.stats->firstIndex, row.stats->lastIndex)) {
+            if (isFlatPart(extent, tensor.shape, stretch)) {
                 m_differing.insert(extent.owner);
                 return true;
             }
@@ -177,7 +171,9 @@ Result<OwnerDifferences> differencesByExtent(const TensorPairRef &pair, std::sto
     if (bits % 8 != 0 || a.extents.size() > MostExtents || b.extents.size() > MostExtents)
         return cannot("its parts cannot be told apart");
     const std::uint64_t width = bits / 8, total = a.shape.count().value_or(0);
-    ExtentCounter ofA(a.extents), ofB(b.extents);
+    ExtentCounter ofA(a), ofB(b);
+    if (!ofA.isUsable() || !ofB.isUsable())
+        return cannot("its parts cannot be told apart");
     OwnerDifferences result;
     std::vector<std::byte> left, right;
     const Index step = std::max<Index>(1, Piece / width);
@@ -192,7 +188,7 @@ Result<OwnerDifferences> differencesByExtent(const TensorPairRef &pair, std::sto
         if (std::memcmp(left.data(), right.data(), left.size()) == 0)
             continue;
         std::vector<Index> at = coordinatesOf(first, a.shape);
-        for (Index i = 0; i < count; ++i, advance(at, a.shape)) {
+        for (Index i = 0; i < count; ++i, advance(at, a.shape.dims)) {
             const std::size_t offset = std::size_t(i * width);
             if (std::memcmp(left.data() + offset, right.data() + offset, std::size_t(width)) == 0)
                 continue;

@@ -59,8 +59,8 @@ SelfCheck checkMasters(const std::vector<const ResumeItem *> &masters, const Res
             continue;
         }
         budget -= bytes;
-        const auto rounded =
-            isRoundedCopy({side.source, pair->master}, {side.source, pair->weight});
+        const auto rounded = isRoundedCopy({side.source, pair->master}, {side.source, pair->weight},
+                                           {0, master.elements}, stop);
         if (!rounded)
             ++unread;
         else if (*rounded)

@@ -21,14 +21,14 @@ bool readPiece(const SourcedTensor &tensor, Index first, Index count, std::vecto
 
 } // namespace
 
-std::optional<bool> isRoundedCopy(const SourcedTensor &wide, const SourcedTensor &narrow)
+std::optional<bool> isRoundedCopy(const SourcedTensor &wide, const SourcedTensor &narrow,
+                                  ElementRange range, const std::stop_token &stop)
 {
     const DType &wideType = wide.ref().dtype, &narrowType = narrow.ref().dtype;
-    const Index elements = wide.ref().elements;
     std::vector<std::byte> wideData, narrowData;
-    for (Index first = 0; first < elements; first += Piece) {
-        const Index count = std::min(Piece, elements - first);
-        if (!readPiece(wide, first, count, wideData)
+    for (Index done = 0; done < range.count; done += Piece) {
+        const Index first = range.first + done, count = std::min(Piece, range.count - done);
+        if (stop.stop_requested() || !readPiece(wide, first, count, wideData)
             || !readPiece(narrow, first, count, narrowData))
             return std::nullopt;
         const bool same = wideType == narrowType

@@ -4,13 +4,20 @@
 #include "model/pair_reading.h"
 
 #include <optional>
+#include <stop_token>
 
 namespace forkpoint {
 
-/// Whether every element of `narrow` is the one of `wide` rounded to its type, as roundsTo() says;
-/// where the types are the same, whether the bytes are. Both must have equally many elements of
-/// whole bytes. Reads until the first that is not, a piece at a time; nothing where a side could
-/// not be read.
-std::optional<bool> isRoundedCopy(const SourcedTensor &wide, const SourcedTensor &narrow);
+struct ElementRange
+{
+    Index first = 0, count = 0;
+};
+
+/// Whether those elements of `narrow` are the ones of `wide` rounded to its type, as roundsTo()
+/// says; where the types are the same, whether the bytes are. Both must have elements of whole
+/// bytes. Reads until the first that is not, a piece at a time; nothing where a side could not be
+/// read, or a stop was asked for.
+std::optional<bool> isRoundedCopy(const SourcedTensor &wide, const SourcedTensor &narrow,
+                                  ElementRange range, const std::stop_token &stop);
 
 } // namespace forkpoint

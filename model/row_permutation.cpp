@@ -4,20 +4,68 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 namespace forkpoint {
 
 namespace {
 
-std::vector<Index> sortedRows(ByteView data, std::size_t rowBytes)
+constexpr std::size_t MostRows = 1u << 21; ///< that are sorted
+constexpr std::uint64_t Piece = 4u << 20;  ///< bytes between two looks at whether to stop
+
+/// Tells rows apart; equal rows have equal ones.
+std::uint64_t hashOf(const std::byte *row, std::size_t bytes)
 {
-    std::vector<Index> rows(data.size() / rowBytes);
-    std::iota(rows.begin(), rows.end(), Index(0));
-    std::sort(rows.begin(), rows.end(), [&](Index left, Index right) {
-        const int order =
-            std::memcmp(data.data() + left * rowBytes, data.data() + right * rowBytes, rowBytes);
-        return order != 0 ? order < 0 : left < right;
-    });
+    // Odd constants of splitmix64: each step is a bijection of the state.
+    std::uint64_t hash = 0x9e3779b97f4a7c15u ^ bytes;
+    for (std::size_t at = 0; at < bytes; at += 8) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, row + at, std::min<std::size_t>(8, bytes - at));
+        hash = (hash ^ word) * 0xbf58476d1ce4e5b9u;
+        hash = (hash ^ (hash >> 31)) * 0x94d049bb133111ebu;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+/// Calls visit(hash of the row, row) in order. False where the search ended.
+template <class Visit>
+bool forEachRow(ByteView data, std::size_t rowBytes, LayoutSearch &search, Visit visit)
+{
+    std::uint64_t owed = 0;
+    for (Index row = 0; row < data.size() / rowBytes; ++row) {
+        owed += rowBytes;
+        if (owed >= Piece && !search.spend(std::exchange(owed, 0)))
+            return false;
+        visit(hashOf(data.data() + row * rowBytes, rowBytes), row);
+    }
+    return search.spend(owed);
+}
+
+/// The same for any order of the rows.
+struct RowSums
+{
+    std::uint64_t sum = 0, mixed = 0;
+    void add(std::uint64_t hash)
+    {
+        sum += hash;
+        mixed ^= hash * hash;
+    }
+    bool operator==(const RowSums &) const = default;
+};
+
+using HashedRow = std::pair<std::uint64_t, Index>;
+
+/// By hash, then in order; nothing where the search ended.
+std::optional<std::vector<HashedRow>> sortedRows(ByteView data, std::size_t rowBytes,
+                                                 LayoutSearch &search)
+{
+    std::vector<HashedRow> rows;
+    rows.reserve(data.size() / rowBytes);
+    if (!forEachRow(data, rowBytes, search,
+                    [&](std::uint64_t hash, Index row) { rows.emplace_back(hash, row); }))
+        return std::nullopt;
+    std::sort(rows.begin(), rows.end());
     return rows;
 }
 
@@ -92,18 +140,30 @@ std::vector<Index> blockMap(const std::vector<Index> &map, Index period, Index b
 
 } // namespace
 
-std::optional<std::vector<Index>> rowPermutation(ByteView a, ByteView b, std::size_t rowBytes)
+PermutationSearch rowPermutation(ByteView a, ByteView b, std::size_t rowBytes, LayoutSearch &search)
 {
     if (rowBytes == 0 || a.size() != b.size() || a.size() % rowBytes != 0)
-        return std::nullopt;
-    const std::vector<Index> ofA = sortedRows(a, rowBytes), ofB = sortedRows(b, rowBytes);
-    std::vector<Index> map(ofA.size());
-    for (std::size_t i = 0; i < ofA.size(); ++i) {
-        if (std::memcmp(a.data() + ofA[i] * rowBytes, b.data() + ofB[i] * rowBytes, rowBytes) != 0)
-            return std::nullopt;
-        map[ofB[i]] = ofA[i];
+        return {};
+    RowSums sumsA, sumsB;
+    if (!forEachRow(a, rowBytes, search, [&](std::uint64_t hash, Index) { sumsA.add(hash); })
+        || !forEachRow(b, rowBytes, search, [&](std::uint64_t hash, Index) { sumsB.add(hash); }))
+        return {{}, true};
+    if (sumsA != sumsB)
+        return {};
+    if (a.size() / rowBytes > MostRows)
+        return {{}, true};
+    const auto ofA = sortedRows(a, rowBytes, search);
+    const auto ofB = ofA ? sortedRows(b, rowBytes, search) : std::nullopt;
+    if (!ofB || !search.spend(a.size()))
+        return {{}, true};
+    std::vector<Index> map(ofA->size());
+    for (std::size_t i = 0; i < map.size(); ++i) {
+        const Index inA = (*ofA)[i].second, inB = (*ofB)[i].second;
+        if (std::memcmp(a.data() + inA * rowBytes, b.data() + inB * rowBytes, rowBytes) != 0)
+            return {};
+        map[inB] = inA;
     }
-    return map;
+    return {std::move(map), false};
 }
 
 std::vector<std::byte> transposed(ByteView matrix, Index rows, Index columns,

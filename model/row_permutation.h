@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/bytes.h"
+#include "model/layout_search.h"
 #include "model/shape.h"
 
 #include <optional>
@@ -10,11 +11,20 @@
 
 namespace forkpoint {
 
-/// For each row of `b` the row of `a` that has its bytes, each row of `a` once: the two are the same
-/// rows in another order. Nothing where they are not. Equal rows are taken in order.
-std::optional<std::vector<Index>> rowPermutation(ByteView a, ByteView b, std::size_t rowBytes);
+/// What became of a search for a permutation.
+struct PermutationSearch
+{
+    /// For each row of `b` the row of `a` that has its bytes, each row of `a` once. Nothing where
+    /// the two are not the same rows in another order. Equal rows are taken in order.
+    std::optional<std::vector<Index>> map;
+    bool isLeftOut = false; ///< the search ended, or they are too many rows: not known
+};
 
-/// The elements of a matrix of `rows` x `columns` elements, transposed.
+/// Linear in the bytes, but for sorting what are the same rows by all appearances.
+PermutationSearch rowPermutation(ByteView a, ByteView b, std::size_t rowBytes,
+                                 LayoutSearch &search);
+
+/// All elements of a matrix of `rows` x `columns` elements, transposed.
 std::vector<std::byte> transposed(ByteView matrix, Index rows, Index columns,
                                   std::size_t elementBytes);
 

@@ -141,6 +141,7 @@ private slots:
     void oneSided();
     void shapesAndTypes();
     void widened();
+    void roundingIsWork();
     void notFinite();
     void unreadable();
     void ambiguousNames();
@@ -358,6 +359,38 @@ void TestComparer::widened()
                     swapped ? "A equals B rounded to bfloat16, ties to even"
                             : "B equals A rounded to bfloat16, ties to even"));
     }
+}
+
+/// Looking for rounded copies reads both sides again: that counts as work, and can be stopped.
+void TestComparer::roundingIsWork()
+{
+    constexpr Index Elements = 3'000'000;
+    const std::vector<float> wide(Elements, 1.00390625f);
+    const std::vector<std::uint16_t> narrow(Elements, 0x3f80);
+    const auto a = source(), b = source();
+    a->add(MemorySource::pathOf("w"), "float32", {Elements}, wide);
+    b->add(MemorySource::pathOf("w"), "bfloat16", {Elements}, narrow);
+    a->finish();
+    b->finish();
+    const CpuBackend backend;
+    SerialExecutor serial;
+    CheckpointComparer comparer(a, b, {}, backend, serial);
+    while (comparer.progress().phase != "looking for rounded copies")
+        QVERIFY(comparer.advance({}));
+    const Progress before = comparer.progress();
+    QCOMPARE(before.bytesTotal - before.bytesDone, Elements * 6);
+    std::stop_source stop;
+    stop.request_stop();
+    const std::uint64_t readBefore = a->bytesRead.load();
+    QVERIFY(comparer.advance(stop.get_token()));
+    QCOMPARE(comparer.progress().bytesDone, before.bytesDone);
+    QCOMPARE(a->bytesRead.load(), readBefore);
+    while (comparer.advance({})) {}
+    QCOMPARE(comparer.progress().bytesDone, before.bytesTotal);
+    const auto &findings = comparer.snapshot().findings;
+    QVERIFY(std::any_of(findings.begin(), findings.end(), [](const Finding &finding) {
+        return finding.id == "rounded-to-narrower";
+    }));
 }
 
 void TestComparer::notFinite()

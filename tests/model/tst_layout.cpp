@@ -3,9 +3,11 @@
 
 #include "gpu/cpu_backend.h"
 #include "model/checkpoint_comparer.h"
+#include "model/extent_index.h"
 #include "model/owner_differences.h"
 #include "tests/support/memory_source.h"
 
+#include <QElapsedTimer>
 #include <QtTest>
 
 #include <numeric>
@@ -139,6 +141,62 @@ private slots:
             QVERIFY(counted->a == expected);
             QCOMPARE(std::accumulate(counted->b.begin(), counted->b.end(), Index(0)), different);
         }
+    }
+
+    /// Boxes and ranges that overlap and leave gaps: found is what a look at each extent finds first.
+    void findsExtentsByTheirCuts()
+    {
+        std::mt19937 random(8);
+        for (int round = 0; round < 200; ++round) {
+            const Shape shape{{1 + random() % 6, 1 + random() % 6, 1 + random() % 4}};
+            const Index elements = *shape.count();
+            std::vector<Extent> extents(random() % 7);
+            for (Extent &extent : extents) {
+                if (random() % 3 == 0) {
+                    extent.fills = Extent::Fills::FlatRange;
+                    extent.flatBegin = random() % elements;
+                    extent.flatCount = random() % (elements - extent.flatBegin + 1);
+                    continue;
+                }
+                for (const Index dim : shape.dims) {
+                    extent.box.origin.push_back(random() % dim);
+                    extent.box.size.push_back(random() % (dim - extent.box.origin.back() + 1));
+                }
+            }
+            const ExtentIndex index(extents, shape);
+            QVERIFY(index.isUsable());
+            for (Index element = 0; element < elements; ++element) {
+                const std::vector<Index> at = coordinatesOf(element, shape);
+                std::optional<std::size_t> expected;
+                for (std::size_t e = 0; e < extents.size() && !expected; ++e) {
+                    const Extent &extent = extents[e];
+                    bool inside = true;
+                    if (extent.fills == Extent::Fills::FlatRange)
+                        inside = element >= extent.flatBegin
+                            && element < extent.flatBegin + extent.flatCount;
+                    for (std::size_t i = 0; i < extent.box.origin.size(); ++i)
+                        inside = inside && at[i] >= extent.box.origin[i]
+                            && at[i] < extent.box.origin[i] + extent.box.size[i];
+                    if (inside)
+                        expected = e;
+                }
+                QVERIFY(index.find(element, at) == expected);
+            }
+        }
+    }
+
+    void manyPartsAreToldApartInTime()
+    {
+        constexpr Index Side = 1024, Cut = 4; // 65,536 boxes
+        std::vector<float> left(std::size_t(Side * Side), 1), right(left.size(), 2);
+        QElapsedTimer timer;
+        timer.start();
+        const auto counted = differencesByExtent(
+            {grid(left, Side, Side, Cut, Cut), grid(right, Side, Side, Cut, Cut), 0, 0}, {});
+        QVERIFY(counted.ok());
+        QVERIFY(std::all_of(counted->a.begin(), counted->a.end(),
+                            [](Index count) { return count == Cut * Cut; }));
+        QVERIFY2(timer.elapsed() < 20'000, "does not look at every part for every element");
     }
 
     void saysThatOneRankAloneDiffers()

@@ -4,8 +4,10 @@
 
 #include "gpu/cpu_backend.h"
 #include "model/checkpoint_comparer.h"
+#include "model/layout_findings.h"
 #include "tests/support/memory_source.h"
 
+#include <QElapsedTimer>
 #include <QTest>
 
 #include <algorithm>
@@ -126,6 +128,14 @@ bool has(const std::string &text, const char *part)
     return false;
 }
 
+PermutationSearch searched(const std::vector<float> &a, const std::vector<float> &b,
+                           std::size_t rowBytes)
+{
+    LayoutSearch search(0, {});
+    return rowPermutation(std::as_bytes(std::span(a)), std::as_bytes(std::span(b)), rowBytes,
+                          search);
+}
+
 } // namespace
 
 class RowPermutationTest : public QObject
@@ -141,21 +151,75 @@ private slots:
             std::vector<Index> map = identity(rows);
             std::shuffle(map.begin(), map.end(), random);
             const std::vector<float> a = matrix(rows, 3), b = reordered(a, 3, map);
-            const auto found =
-                rowPermutation(std::as_bytes(std::span(a)), std::as_bytes(std::span(b)), 12);
-            QVERIFY(found && *found == map);
+            QVERIFY(searched(a, b, 12).map == map);
             std::vector<float> other = b;
             other[random() % other.size()] += 1;
-            QVERIFY(
-                !rowPermutation(std::as_bytes(std::span(a)), std::as_bytes(std::span(other)), 12));
+            QVERIFY(!searched(a, other, 12).map && !searched(a, other, 12).isLeftOut);
         }
     }
 
     void equalRowsAreTakenOnce()
     {
         const std::vector<float> a{1, 1, 2, 1}, b{1, 2, 1, 1}, c{1, 2, 2, 1};
-        QVERIFY(rowPermutation(std::as_bytes(std::span(a)), std::as_bytes(std::span(b)), 4));
-        QVERIFY(!rowPermutation(std::as_bytes(std::span(a)), std::as_bytes(std::span(c)), 4));
+        QVERIFY(searched(a, b, 4).map == (std::vector<Index>{0, 2, 1, 3}));
+        QVERIFY(!searched(a, c, 4).map);
+    }
+
+    /// Rows that are the same, and too many to be sorted: that is not known, and no "no".
+    void tooManyRowsAreLeftOut()
+    {
+        std::vector<float> a((1u << 21) + 1), b;
+        for (std::size_t i = 0; i < a.size(); ++i)
+            a[i] = float(i);
+        b = a;
+        std::reverse(b.begin(), b.end());
+        QVERIFY(searched(a, b, 4).isLeftOut);
+        b[7] += 1;
+        QVERIFY(!searched(a, b, 4).isLeftOut && !searched(a, b, 4).map);
+    }
+
+    void aSearchThatEndsSaysSo()
+    {
+        const std::vector<float> elements = matrix(64, 4);
+        SourcePtr sources[2];
+        for (SourcePtr &source : sources) {
+            source = std::make_shared<MemorySource>();
+            for (const char *name : {"model.a.weight", "model.b.weight"})
+                source->add(MemorySource::pathOf(name), "float32", {64, 4},
+                            source == sources[0] ? elements
+                                                 : reordered(elements, 4, swapped(4, 4, 4)));
+            source->finish();
+        }
+        const CpuBackend backend;
+        SerialExecutor serial;
+        CheckpointComparer comparer(sources[0], sources[1], {}, backend, serial);
+        while (comparer.advance({})) {}
+        const CheckpointComparison comparison = comparer.snapshot();
+        // 2,048 bytes a pair: enough for one of the two.
+        const auto found = layoutFindings(comparison, *sources[0], *sources[1], 3000, {});
+        QCOMPARE(found.size(), std::size_t(2));
+        QCOMPARE(found[1].id, std::string("layout-not-searched"));
+        QCOMPARE(found[1].where, std::vector<std::string>{"model.b.weight"});
+        std::stop_source stop;
+        stop.request_stop();
+        QVERIFY(
+            layoutFindings(comparison, *sources[0], *sources[1], 3000, stop.get_token()).empty());
+    }
+
+    /// Names that are all numbers between dots: what they might count has no end.
+    void longNamesCostNoMoreThanTheirLength()
+    {
+        std::string hostile;
+        for (int i = 0; i < 100'000; ++i)
+            hostile += std::to_string(i % 10) + ".";
+        std::vector<std::pair<std::string, Matrix>> a, b;
+        for (int i = 0; i < 20; ++i)
+            a.push_back({hostile + std::to_string(i) + "x", {{2, 3}, matrix(2, 3)}});
+        b.push_back({"model.experts.w1.weight", {{2, 2, 3}, matrix(4, 3)}});
+        QElapsedTimer timer;
+        timer.start();
+        QVERIFY(textOf(findings(a, b), "stacked").empty());
+        QVERIFY2(timer.elapsed() < 20'000, "is linear, or it takes minutes and all memory");
     }
 
     void knowsItsForms()
