@@ -2,8 +2,10 @@
 #include "model/resume_facts.h"
 
 #include "model/format.h"
+#include "model/resume_counters.h"
 #include "model/resume_generators.h"
 #include "model/resume_masters.h"
+#include "model/resume_rates.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,8 +14,6 @@
 namespace forkpoint {
 
 namespace {
-
-constexpr std::size_t StepsRead = 4096; ///< counts of the optimizer, one a parameter
 
 using Items = std::vector<const ResumeItem *>;
 
@@ -43,14 +43,6 @@ std::map<ResumeRole, Items> byRole(const std::vector<ResumeItem> &items)
     return result;
 }
 
-/// The numbers of one side that others are held against.
-struct Reference
-{
-    std::optional<double> iteration, epoch, globalBatch;
-    std::string iterationName; ///< "iteration", or "optimizer step" in its place
-    bool batchIsProduct = false;
-};
-
 std::optional<double> firstNumber(const Items &items, const ResumeSide &side)
 {
     for (const ResumeItem *item : items) {
@@ -58,30 +50,6 @@ std::optional<double> firstNumber(const Items &items, const ResumeSide &side)
             return number;
     }
     return std::nullopt;
-}
-
-/// Smallest and largest of what a side counts, of the first so many.
-struct Range
-{
-    double least = 0, most = 0;
-    std::size_t count = 0;
-    bool operator==(const Range &) const = default;
-};
-
-Range rangeOf(const Items &items, const ResumeSide &side)
-{
-    Range range;
-    for (const ResumeItem *item : items) {
-        if (range.count == StepsRead)
-            break;
-        const auto number = side.number(*item);
-        if (!number)
-            continue;
-        range.least = range.count == 0 ? *number : std::min(range.least, *number);
-        range.most = range.count == 0 ? *number : std::max(range.most, *number);
-        ++range.count;
-    }
-    return range;
 }
 
 class Table
@@ -101,10 +69,9 @@ public:
     std::vector<ResumeFact> build()
     {
         using enum ResumeRole;
-        m_stepsA = rangeOf(m_roles[OptimizerStep], m_a);
-        m_stepsB = rangeOf(m_roles[OptimizerStep], m_b);
-        m_ofA = referenceOf(m_a, m_stepsA);
-        m_ofB = referenceOf(m_b, m_stepsB);
+        m_optimizers = countUpdates(m_roles[OptimizerStep], m_a, m_b);
+        m_ofA = referenceOf(m_a, &OptimizerCounts::a);
+        m_ofB = referenceOf(m_b, &OptimizerCounts::b);
         addGroup("weights", ofClass(StateClass::Weights, true));
         addGroup("masters", m_roles[Master]);
         if (!m_roles[Master].empty()) {
@@ -131,14 +98,24 @@ public:
     }
 
 private:
-    Reference referenceOf(const ResumeSide &side, const Range &steps)
+    CounterReference referenceOf(const ResumeSide &side, UpdateCounts OptimizerCounts::*counts)
     {
         using enum ResumeRole;
-        Reference reference;
+        CounterReference reference;
         reference.iteration = firstNumber(m_roles[Iteration], side);
         reference.iterationName = "iteration";
-        if (!reference.iteration && steps.count > 0 && steps.least == steps.most) {
-            reference.iteration = steps.least;
+        for (const OptimizerCounts &optimizer : m_optimizers) {
+            const UpdateCounts &updates = optimizer.*counts;
+            if (updates.count > 0)
+                reference.updates.push_back(updates.isAlike() ? std::optional(updates.least)
+                                                              : std::nullopt);
+        }
+        const auto &updates = reference.updates;
+        const bool alike = !updates.empty()
+            && std::all_of(updates.begin(), updates.end(),
+                           [&](const auto &count) { return count && count == updates.front(); });
+        if (!reference.iteration && alike) {
+            reference.iteration = updates.front();
             reference.iterationName = "optimizer step";
         }
         reference.epoch = firstNumber(m_roles[Epoch], side);
@@ -198,13 +175,27 @@ private:
         fact.a = groupText(m_a, items);
         fact.b = groupText(m_b, items);
         fact.equal = allEqual(items);
-        const auto differing =
-            std::count_if(items.begin(), items.end(),
-                          [](const ResumeItem *item) { return item->equal == false; });
-        if (differing > 0)
-            fact.relation =
-                grouped(std::uint64_t(differing)) + " of " + grouped(items.size()) + " differ";
+        if (m_b.source)
+            fact.relation = groupRelation(items);
         m_facts.push_back(std::move(fact));
+    }
+
+    /// "2 of 4 differ"; where some were not compared, how many that is said of.
+    static std::string groupRelation(const Items &items)
+    {
+        std::uint64_t differing = 0, compared = 0;
+        for (const ResumeItem *item : items) {
+            differing += item->equal == false ? 1u : 0u;
+            compared += item->equal ? 1u : 0u;
+        }
+        if (compared == items.size()) {
+            return differing == 0 ? std::string()
+                                  : grouped(differing) + " of " + grouped(compared) + " differ";
+        }
+        std::string text = grouped(compared) + " of " + grouped(items.size()) + " compared";
+        if (compared > 0)
+            text += differing == 0 ? ", all equal" : ", " + counted(differing, "differs", "differ");
+        return text + "; whether the rest is equal is not known";
     }
 
     void addItem(const std::string &state, const ResumeItem &item)
@@ -232,145 +223,53 @@ private:
             ResumeFact &fact = m_facts.back();
             const auto a = m_a.number(*item), b = m_b.number(*item);
             if (a && b && *a != *b)
-                fact.relation =
-                    "B is " + numberText(std::fabs(*b - *a)) + (*b > *a ? " ahead" : " behind");
+                fact.relation = aheadText(*a, *b);
             if (a)
-                fact.checkA = check(*a, role, m_ofA);
+                fact.checkA = checkCounter(*item, *a, role, m_ofA);
             if (b)
-                fact.checkB = check(*b, role, m_ofB);
+                fact.checkB = checkCounter(*item, *b, role, m_ofB);
         }
-    }
-
-    static SelfCheck against(double number, double expected, const std::string &what)
-    {
-        const bool holds = number == expected;
-        return {holds,
-                (holds ? "is " : numberText(number) + " against ") + what
-                    + (holds ? "" : " " + numberText(expected))};
-    }
-
-    static SelfCheck check(double number, ResumeRole role, const Reference &reference)
-    {
-        if (!reference.iteration)
-            return {};
-        const double iteration = *reference.iteration;
-        switch (role) {
-        case ResumeRole::Iteration:
-            return number == iteration ? SelfCheck{}
-                                       : against(number, iteration, "another counter's");
-        case ResumeRole::SchedulerStep:
-            if (reference.epoch && number == *reference.epoch && number != iteration)
-                return {std::nullopt, "counts epochs"};
-            return against(number, iteration, reference.iterationName);
-        case ResumeRole::SchedulerBefore:
-            return against(number, iteration - 1, "one before the " + reference.iterationName);
-        case ResumeRole::Samples:
-        case ResumeRole::SchedulerSamples: return samplesCheck(number, reference);
-        default: return {};
-        }
-    }
-
-    static SelfCheck samplesCheck(double number, const Reference &reference)
-    {
-        if (!reference.globalBatch)
-            return {};
-        const double batch = *reference.globalBatch, expected = *reference.iteration * batch;
-        const std::string product = reference.iterationName + " " + numberText(*reference.iteration)
-            + " x " + numberText(batch) + " samples";
-        if (number == expected)
-            return {true, "is " + product};
-        // The product of what the settings name may lack how many replicas there were.
-        if (reference.batchIsProduct && expected > 0 && number > expected
-            && std::fmod(number, expected) == 0)
-            return {std::nullopt, numberText(number / expected) + " x (" + product + ")"};
-        return {false, numberText(number) + " against " + product};
     }
 
     void addSteps()
     {
-        const Items &items = m_roles[ResumeRole::OptimizerStep];
-        if (m_stepsA.count == 0 && m_stepsB.count == 0)
-            return;
-        ResumeFact fact;
-        fact.state = "optimizer step";
-        fact.a = rangeText(m_stepsA);
-        fact.b = rangeText(m_stepsB);
-        fact.equal = allEqual(items);
-        if (m_stepsA.count > 0 && m_stepsB.count > 0 && m_stepsA != m_stepsB
-            && m_stepsA.least == m_stepsA.most && m_stepsB.least == m_stepsB.most
-            && m_stepsA.least != m_stepsB.least) {
-            const double ahead = m_stepsB.least - m_stepsA.least;
-            fact.relation =
-                "B is " + numberText(std::fabs(ahead)) + (ahead > 0 ? " ahead" : " behind");
+        for (const OptimizerCounts &optimizer : m_optimizers) {
+            const UpdateCounts &a = optimizer.a, &b = optimizer.b;
+            if (a.count == 0 && b.count == 0)
+                continue;
+            ResumeFact fact;
+            fact.state = "optimizer step";
+            if (m_optimizers.size() > 1)
+                fact.name = optimizer.optimizer;
+            fact.a = a.toString();
+            fact.b = b.toString();
+            fact.equal = allEqual(optimizer.items);
+            if (a.isAlike() && b.isAlike() && a.least != b.least)
+                fact.relation = aheadText(a.least, b.least);
+            fact.checkA = checkUpdates(a, m_ofA);
+            fact.checkB = checkUpdates(b, m_ofB);
+            m_facts.push_back(std::move(fact));
         }
-        fact.checkA = stepsCheck(m_stepsA, m_ofA);
-        fact.checkB = stepsCheck(m_stepsB, m_ofB);
-        m_facts.push_back(std::move(fact));
     }
 
-    static std::string rangeText(const Range &range)
+    static std::string aheadText(double a, double b)
     {
-        if (range.count == 0)
-            return {};
-        const std::string first = range.count == StepsRead ? "of the first "
-            : range.count > 1                              ? "of "
-                                                           : "";
-        std::string text = numberText(range.least);
-        if (range.most != range.least)
-            text += " to " + numberText(range.most);
-        return range.count > 1
-            ? text + " (" + first + counted(range.count, "parameter", "parameters") + ")"
-            : text;
-    }
-
-    static SelfCheck stepsCheck(const Range &range, const Reference &reference)
-    {
-        if (range.count == 0)
-            return {};
-        if (range.least != range.most)
-            return {false, "parameters were updated unlike numbers of times"};
-        if (reference.iterationName != "iteration" || !reference.iteration)
-            return {true, "is alike for all parameters"};
-        return against(range.least, *reference.iteration, reference.iterationName);
+        return "B is " + numberText(std::fabs(b - a)) + (b > a ? " ahead" : " behind");
     }
 
     /// Rates of the parameter groups, against the rate that the schedule gave last.
     void addRates()
     {
-        const Items &rates = m_roles[ResumeRole::Rate];
-        if (rates.empty())
-            return;
+        const Items &rates = m_roles[ResumeRole::Rate], &lasts = m_roles[ResumeRole::LastRate];
+        const LastRates ofA(rates, lasts, m_a), ofB(rates, lasts, m_b);
         for (const ResumeItem *item : rates) {
             const std::size_t before = m_facts.size();
             addItem("learning rate", *item);
             if (m_facts.size() == before)
                 continue;
-            m_facts.back().checkA = rateCheck(*item, m_a);
-            m_facts.back().checkB = rateCheck(*item, m_b);
+            m_facts.back().checkA = ofA.check(*item);
+            m_facts.back().checkB = ofB.check(*item);
         }
-    }
-
-    SelfCheck rateCheck(const ResumeItem &rate, const ResumeSide &side) const
-    {
-        const auto number = side.number(rate);
-        const auto groupOf = [](std::string_view name, std::string_view end) {
-            name.remove_suffix(std::min(end.size(), name.size()));
-            return name.substr(name.rfind('.') + 1);
-        };
-        const auto lasts = m_roles.find(ResumeRole::LastRate);
-        if (!number || lasts == m_roles.end())
-            return {};
-        for (const ResumeItem *last : lasts->second) {
-            if (groupOf(last->name, "") != groupOf(rate.name, ".lr"))
-                continue;
-            if (const auto given = side.number(*last)) {
-                const bool holds = *given == *number;
-                return {holds,
-                        holds ? "is what the schedule gave last"
-                              : shortest(*number) + " against the schedule's " + shortest(*given)};
-            }
-        }
-        return {};
     }
 
     std::vector<std::uint64_t> seeds()
@@ -396,8 +295,8 @@ private:
     ResumeSide m_a, m_b;
     std::uint64_t m_masterBytes;
     std::stop_token m_stop;
-    Range m_stepsA, m_stepsB;
-    Reference m_ofA, m_ofB;
+    std::vector<OptimizerCounts> m_optimizers;
+    CounterReference m_ofA, m_ofB;
     std::vector<ResumeFact> m_facts;
 };
 
@@ -420,7 +319,8 @@ std::vector<ResumeFact> resumeFacts(const CheckpointComparison &comparison, cons
                                     const TensorSource &b, std::uint64_t masterBytes,
                                     std::stop_token stop)
 {
-    return Table(itemsOf(comparison), &a, &b, masterBytes, std::move(stop)).build();
+    const bool complete = a.catalog().complete && b.catalog().complete;
+    return Table(itemsOf(comparison, complete), &a, &b, masterBytes, std::move(stop)).build();
 }
 
 std::vector<ResumeFact> resumeFacts(const TensorSource &source, std::uint64_t masterBytes,

@@ -21,19 +21,23 @@ std::optional<double> asDouble(const Scalar &scalar)
     return std::nullopt;
 }
 
-std::optional<bool> equalityOf(ItemStatus status)
+/// Of a part that is missing nothing is known, and nor is whether it would be equal.
+std::optional<bool> equalityOf(ItemStatus status, bool complete)
 {
-    if (status == ItemStatus::Identical)
-        return true;
-    if (status == ItemStatus::NotCompared)
-        return std::nullopt;
-    return false;
+    switch (status) {
+    case ItemStatus::Identical: return true;
+    case ItemStatus::Different: return false;
+    case ItemStatus::OnlyInA:
+    case ItemStatus::OnlyInB: return complete ? std::optional(false) : std::nullopt;
+    case ItemStatus::NotCompared: break;
+    }
+    return std::nullopt;
 }
 
 template <class Row>
-ResumeItem itemOf(const Row &row, bool isTensor)
+ResumeItem itemOf(const Row &row, bool isTensor, bool complete)
 {
-    return {row.name, row.stateClass, isTensor, row.a, row.b, equalityOf(row.status)};
+    return {row.name, row.stateClass, isTensor, row.a, row.b, equalityOf(row.status, complete)};
 }
 
 } // namespace
@@ -48,11 +52,6 @@ const ValueRef *ResumeSide::value(const ResumeItem &item) const
 {
     const auto index = isA ? item.a : item.b;
     return source && !item.isTensor && index ? &source->catalog().values[*index] : nullptr;
-}
-
-bool ResumeSide::has(const ResumeItem &item) const
-{
-    return source && (isA ? item.a : item.b).has_value();
 }
 
 std::optional<double> ResumeSide::number(const ResumeItem &item) const
@@ -74,13 +73,13 @@ std::optional<double> ResumeSide::number(const ResumeItem &item) const
     return asDouble(decodeElement(found->dtype, bytes, 0).real);
 }
 
-std::vector<ResumeItem> itemsOf(const CheckpointComparison &comparison)
+std::vector<ResumeItem> itemsOf(const CheckpointComparison &comparison, bool complete)
 {
     std::vector<ResumeItem> items;
     for (const TensorRow &row : comparison.tensors)
-        items.push_back(itemOf(row, true));
+        items.push_back(itemOf(row, true, complete));
     for (const ValueRow &row : comparison.values)
-        items.push_back(itemOf(row, false));
+        items.push_back(itemOf(row, false, complete));
     return items;
 }
 

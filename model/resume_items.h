@@ -30,12 +30,12 @@ struct ResumeSide
 
     const TensorRef *tensor(const ResumeItem &item) const;
     const ValueRef *value(const ResumeItem &item) const;
-    bool has(const ResumeItem &item) const;
     /// A number, or a tensor of one element. Reads it.
     std::optional<double> number(const ResumeItem &item) const;
 };
 
-std::vector<ResumeItem> itemsOf(const CheckpointComparison &comparison);
+/// `complete`: both catalogues are, so that what is on one side only is missing on the other.
+std::vector<ResumeItem> itemsOf(const CheckpointComparison &comparison, bool complete);
 std::vector<ResumeItem> itemsOf(const Catalog &catalog);
 
 /// Whether all items are equal; nothing where that was not seen of some, and none differs.

@@ -7,6 +7,7 @@
 #include "model/resume_rules.h"
 #include "tests/support/memory_source.h"
 
+#include <QElapsedTimer>
 #include <QTest>
 
 #include <algorithm>
@@ -184,6 +185,136 @@ private slots:
         const auto unread = resumeFacts(*withMasters(true), 100, {});
         QCOMPARE(find(unread, "masters")->checkA.holds, std::optional<bool>());
         QVERIFY(find(unread, "masters")->checkA.reason.starts_with("1 master was not read"));
+    }
+
+    /// As Lightning writes them: the generator is updated at each batch, the critic `critic` times;
+    /// the step counts the updates of both, one schedule is the generator's.
+    static SourcePtr twoOptimizers(std::int64_t generator, std::int64_t critic, std::int64_t step,
+                                   double criticRate)
+    {
+        auto source = std::make_shared<MemorySource>();
+        for (const auto &[number, updates] : {std::pair{0, generator}, std::pair{1, critic}}) {
+            const std::string optimizer = "optimizer_states." + std::to_string(number);
+            for (int parameter = 0; parameter < 2; ++parameter) {
+                const std::string state = optimizer + ".state." + std::to_string(parameter);
+                source->addFloats(state + ".exp_avg", {1});
+                source->addFloats(state + ".step", {float(updates)});
+            }
+            source->addValue(optimizer + ".param_groups.0.lr",
+                             Value::real(number == 0 ? 0.25 : criticRate));
+        }
+        source->addValue("lr_schedulers.0.last_epoch", Value::integer(generator));
+        source->addValue("lr_schedulers.0._last_lr.0", Value::real(0.25));
+        source->addValue("global_step", Value::integer(step));
+        source->addValue("epoch", Value::integer(0));
+        source->finish();
+        return source;
+    }
+
+    void optimizersAreHeldAgainstTheIterationEachAlone()
+    {
+        const SourcePtr sound = twoOptimizers(4, 8, 12, 0.5);
+        const auto facts = resumeFacts(*sound, Plenty, {});
+        QVERIFY(resumeFindings(facts, false).empty());
+        const ResumeFact *generator = find(facts, "optimizer step", "optimizer_states.0");
+        const ResumeFact *critic = find(facts, "optimizer step", "optimizer_states.1");
+        QVERIFY(generator && critic);
+        QCOMPARE(generator->a, std::string("4 (of 2 parameters)"));
+        QCOMPARE(critic->a, std::string("8 (of 2 parameters)"));
+        QCOMPARE(critic->checkA.holds, std::optional(true));
+        QCOMPARE(critic->checkA.reason,
+                 std::string("8 of iteration 12, which counts the updates of 2 optimizers"));
+        QCOMPARE(holds(sound, "schedule", "lr_schedulers.0.last_epoch"), std::optional(true));
+        QCOMPARE(holds(sound, "learning rate", "optimizer_states.0.param_groups.0.lr"),
+                 std::optional(true));
+        QCOMPARE(holds(sound, "learning rate", "optimizer_states.1.param_groups.0.lr"),
+                 std::optional<bool>());
+        // A loop that counts its batches: how they take turns is its own affair.
+        const auto batches = resumeFacts(*twoOptimizers(4, 8, 10, 0.5), Plenty, {});
+        QVERIFY(resumeFindings(batches, false).empty());
+        QCOMPARE(find(batches, "optimizer step", "optimizer_states.1")->checkA.holds,
+                 std::optional<bool>());
+        // One that is behind in a pair is told by its name.
+        const CheckpointComparison comparison = compare(sound, twoOptimizers(4, 7, 11, 0.5));
+        QCOMPARE(find(comparison.resume, "optimizer step", "optimizer_states.1")->relation,
+                 std::string("B is 1 behind"));
+        QCOMPARE(find(comparison.resume, "optimizer step", "optimizer_states.0")->relation,
+                 std::string());
+    }
+
+    void parametersWithoutAGradientAreNoContradiction()
+    {
+        auto source = std::make_shared<MemorySource>();
+        source->addFloats("optimizer.state.0.step", {10});
+        source->addFloats("optimizer.state.1.step", {7});
+        source->addValue("iteration", Value::integer(10));
+        source->finish();
+        const auto facts = resumeFacts(*source, Plenty, {});
+        QCOMPARE(find(facts, "optimizer step")->a, std::string("7 to 10 (of 2 parameters)"));
+        QCOMPARE(find(facts, "optimizer step")->checkA.holds, std::optional<bool>());
+        QVERIFY(resumeFindings(facts, false).empty());
+    }
+
+    void schedulesInARowCountFromTheirTurn()
+    {
+        auto source = std::make_shared<MemorySource>();
+        source->addValue("iteration", Value::integer(100));
+        source->addValue("scheduler.last_epoch", Value::integer(100));
+        source->addValue("scheduler._last_lr.0", Value::real(0.5));
+        source->addValue("scheduler._schedulers.1.last_epoch", Value::integer(60));
+        source->addValue("scheduler._schedulers.0._last_lr.0", Value::real(0.75));
+        source->addValue("optimizer.param_groups.0.lr", Value::real(0.5));
+        source->finish();
+        QVERIFY(resumeFindings(resumeFacts(*source, Plenty, {}), false).empty());
+        QCOMPARE(holds(source, "schedule", "scheduler.last_epoch"), std::optional(true));
+        QCOMPARE(holds(source, "learning rate", "optimizer.param_groups.0.lr"),
+                 std::optional(true));
+    }
+
+    /// What a cut file does not list is not known to differ.
+    void ofMissingPartsNothingIsSaid()
+    {
+        const auto make = [](float last, bool cut) {
+            auto source = std::make_shared<MemorySource>();
+            for (int i = 0; i < (cut ? 2 : 4); ++i)
+                source->addFloats("model.w" + std::to_string(i) + ".weight", {1, 2});
+            source->addFloats("model.w9.weight", {last});
+            source->editCatalog().complete = !cut;
+            source->finish();
+            return source;
+        };
+        const auto weights = [&](float last, bool cut) {
+            return *find(compare(make(1, false), make(last, cut)).resume, "weights");
+        };
+        QCOMPARE(weights(1, true).equal, std::optional<bool>());
+        QCOMPARE(weights(1, true).relation,
+                 std::string("3 of 5 compared, all equal; whether the rest is equal is not known"));
+        QCOMPARE(weights(2, true).equal, std::optional(false));
+        QCOMPARE(weights(2, true).relation,
+                 std::string("3 of 5 compared, 1 differs; whether the rest is equal is not known"));
+        QCOMPARE(weights(1, false).equal, std::optional(true));
+        QCOMPARE(weights(1, false).relation, std::string());
+        QCOMPARE(weights(2, false).relation, std::string("1 of 5 differ"));
+    }
+
+    void manyGroupsTakeTheirTime()
+    {
+        auto source = std::make_shared<MemorySource>();
+        constexpr int Groups = 20'000;
+        for (int i = 0; i < Groups; ++i) {
+            const std::string number = std::to_string(i);
+            source->addValue("optimizer.param_groups." + number + ".lr", Value::real(i));
+            source->addValue("scheduler._last_lr." + number, Value::real(i));
+        }
+        source->finish();
+        QElapsedTimer timer;
+        timer.start();
+        const auto facts = resumeFacts(*source, Plenty, {});
+        QVERIFY2(timer.elapsed() < 20'000, "is linear, or it takes minutes");
+        const auto held = std::count_if(facts.begin(), facts.end(), [](const ResumeFact &fact) {
+            return fact.state == "learning rate" && fact.checkA.holds == true;
+        });
+        QCOMPARE(held, std::ptrdiff_t(Groups));
     }
 
     void theDataPositionMayBeCountedByReplicas()
