@@ -96,4 +96,17 @@ std::optional<Finding> firstBitAgainstDigit(std::optional<std::int64_t> firstDiv
     return finding;
 }
 
+void tellOfLogs(Verdict &verdict, const std::vector<MetricComparison> &metrics)
+{
+    const bool isDecided =
+        verdict.outcome == Outcome::Different || verdict.outcome == Outcome::NotCompared;
+    const MetricComparison *first = isDecided ? nullptr : firstToPart(metrics);
+    if (!first)
+        return;
+    if (verdict.sentence.ends_with('.'))
+        verdict.sentence.pop_back();
+    verdict.sentence += ", but logged numbers differ, first " + first->name + " at step "
+        + std::to_string(*first->firstProvenDifference) + ".";
+}
+
 } // namespace forkpoint

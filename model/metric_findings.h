@@ -21,4 +21,8 @@ std::vector<Finding> metricFindings(const std::vector<MetricComparison> &metrics
 std::optional<Finding> firstBitAgainstDigit(std::optional<std::int64_t> firstDivergence,
                                             const std::vector<MetricComparison> &metrics);
 
+/// Adds to the sentence of a verdict that found no difference elsewhere that logged numbers differ.
+/// They decide nothing.
+void tellOfLogs(Verdict &verdict, const std::vector<MetricComparison> &metrics);
+
 } // namespace forkpoint

@@ -409,7 +409,7 @@ void RunComparer::State::describeDivergence()
 
 void RunComparer::State::compareLogs()
 {
-    for (Finding &finding : metricFindings(result.metrics, result.firstDivergence.has_value()))
+    for (Finding &finding : metricFindings(result.metrics, hasCheckpoints() && parted))
         result.findings.push_back(std::move(finding));
     if (!plan.metricsAlone)
         return;
@@ -565,6 +565,8 @@ RunComparison RunComparer::snapshot() const
     }
     facts.partial = !result.finished;
     result.verdict = decide(facts);
+    if (!state.plan.metricsAlone)
+        tellOfLogs(result.verdict, result.metrics);
     return result;
 }
 

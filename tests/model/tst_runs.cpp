@@ -135,6 +135,7 @@ private slots:
     void causalOrder();
     void recordedOrder();
     void metrics();
+    void logsBesideCheckpoints();
     void printedDigits();
     void stopAndProgress();
     void jsonText();
@@ -598,6 +599,36 @@ void TestRuns::metrics()
                             return finding.id == "metric-equal"
                                 && has(finding.text, "although the checkpoints differ");
                         }));
+}
+
+/// What is equal on disk does not hide that the logs part, and nothing is said of checkpoints that
+/// are not there or that are equal.
+void TestRuns::logsBesideCheckpoints()
+{
+    const auto make = [](const char *name, std::vector<MetricPoint> points) {
+        return MetricSeries{name, "metrics.jsonl", true, std::move(points)};
+    };
+    for (const bool logsDiffer : {false, true}) {
+        const auto runA = single(checkpoint(1)), runB = single(checkpoint(1));
+        runA->addMetric(make("loss", {{1, 2.0}, {2, 1.0}}));
+        runB->addMetric(make("loss", {{1, 2.0}, {2, logsDiffer ? 1.5 : 1.0}}));
+        runA->addMetric(make("lr", {{1, 0.5}, {2, 0.5}}));
+        runB->addMetric(make("lr", {{1, 0.5}, {2, 0.5}}));
+        const RunComparison comparison = compare(runA, runB);
+        QVERIFY(comparison.verdict.outcome == Outcome::Identical);
+        QVERIFY(comparison.verdict.sentence.starts_with("Identical: every byte in scope is equal"));
+        QCOMPARE(
+            comparison.verdict.sentence.ends_with("but logged numbers differ, first loss at step "
+                                                  "2."),
+            logsDiffer);
+        for (const Finding &finding : comparison.findings)
+            QVERIFY(!has(finding.text, "although the checkpoints differ"));
+    }
+    // Where the checkpoints differ, that is the verdict.
+    const auto runA = single(checkpoint(1)), runB = single(checkpoint(2));
+    runA->addMetric(make("loss", {{1, 2.0}}));
+    runB->addMetric(make("loss", {{1, 2.5}}));
+    QVERIFY(!has(compare(runA, runB).verdict.sentence, "logged"));
 }
 
 namespace {
