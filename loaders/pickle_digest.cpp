@@ -23,15 +23,19 @@ std::string number(std::uint64_t value)
     return bytes;
 }
 
+std::array<char, 64> inPlace(const std::string &hex)
+{
+    std::array<char, 64> result{};
+    std::copy_n(hex.begin(), result.size(), result.begin());
+    return result;
+}
+
 std::array<char, 64> sha256(std::string_view head, std::string_view text)
 {
     RunningDigest digest("sha256");
     digest.update(asBytes(head));
     digest.update(asBytes(text));
-    const std::string hex = digest.finish();
-    std::array<char, 64> result{};
-    std::copy_n(hex.begin(), result.size(), result.begin());
-    return result;
+    return inPlace(digest.finish());
 }
 
 bool isMutableBytes(const PickleGraph &graph, NodeId node)
@@ -51,6 +55,26 @@ char tagOf(const PickleGraph &graph, NodeId node)
 }
 
 } // namespace
+
+void PickleDigests::Gathered::add(std::string_view text)
+{
+    constexpr std::size_t Gather = 4096;
+    m_text += text;
+    if (m_text.size() < Gather)
+        return;
+    if (!m_digest)
+        m_digest.emplace("sha256");
+    m_digest->update(asBytes(m_text));
+    m_text.clear();
+}
+
+PickleDigests::Digest PickleDigests::Gathered::finish()
+{
+    if (!m_digest)
+        return inPlace(sha256Hex(asBytes(m_text)));
+    m_digest->update(asBytes(m_text));
+    return inPlace(m_digest->finish());
+}
 
 bool PickleDigests::isSmall(NodeId node) const
 {
@@ -129,7 +153,7 @@ void PickleDigests::openObject(NodeId node, Frame &frame) const
     add(more.states);
     const std::string head = "o" + number(call.arguments.size()) + number(object.keywords != NoNode)
         + number(more.items.size()) + number(more.dictItems.size()) + number(more.states.size());
-    frame.digest.update(asBytes(head));
+    frame.digest.add(head);
 }
 
 void PickleDigests::openContainer(NodeId node, Frame &frame) const
@@ -145,7 +169,7 @@ void PickleDigests::openContainer(NodeId node, Frame &frame) const
                                               : 'p';
     // Members of a set are counted when those that occur twice are gone.
     if (!frame.unordered)
-        frame.digest.update(asBytes(tag + number(frame.parts.size())));
+        frame.digest.add(tag + number(frame.parts.size()));
 }
 
 void PickleDigests::open(NodeId node)
@@ -191,7 +215,7 @@ bool PickleDigests::add(Frame &frame, NodeId part)
     if (frame.unordered)
         frame.members.push_back(std::move(text));
     else
-        frame.digest.update(asBytes(text));
+        frame.digest.add(text);
     return true;
 }
 
@@ -201,13 +225,10 @@ PickleDigests::Digest PickleDigests::finished(Frame &frame) const
     std::sort(members.begin(), members.end());
     members.erase(std::unique(members.begin(), members.end()), members.end());
     if (frame.unordered)
-        frame.digest.update(asBytes(number(members.size())));
+        frame.digest.add(number(members.size()));
     for (const std::string &member : members)
-        frame.digest.update(asBytes(member));
-    const std::string hex = frame.digest.finish();
-    Digest digest{};
-    std::copy_n(hex.begin(), digest.size(), digest.begin());
-    return digest;
+        frame.digest.add(member);
+    return frame.digest.finish();
 }
 
 void PickleDigests::compute(NodeId root)
@@ -234,7 +255,8 @@ std::string PickleDigests::hex(std::span<const NodeId> nodes)
         while (!add(whole, node))
             compute(node);
     }
-    return whole.digest.finish();
+    const Digest digest = whole.digest.finish();
+    return {digest.begin(), digest.end()};
 }
 
 } // namespace forkpoint

@@ -30,6 +30,18 @@ public:
 private:
     using Digest = std::array<char, 64>;
 
+    /// A digest of few bytes mostly: a file may open millions of nodes before it ends the first.
+    class Gathered
+    {
+    public:
+        void add(std::string_view text);
+        Digest finish();
+
+    private:
+        std::string m_text; ///< not digested yet
+        std::optional<RunningDigest> m_digest;
+    };
+
     /// A node whose parts are being digested.
     struct Frame
     {
@@ -38,7 +50,7 @@ private:
         std::size_t next = 0;
         bool unordered = false; ///< the members of a set
         std::vector<std::string> members;
-        RunningDigest digest{"sha256"};
+        Gathered digest;
     };
 
     /// What has the members of a set: the set, or the list that a call makes one of.

@@ -14,11 +14,21 @@ std::string toHex(ByteView bytes)
 {
     static constexpr char Digits[] = "0123456789abcdef";
     std::string text;
+    text.reserve(2 * bytes.size());
     for (const std::byte byte : bytes) {
         text += Digits[std::to_integer<unsigned>(byte) >> 4];
         text += Digits[std::to_integer<unsigned>(byte) & 15];
     }
     return text;
+}
+
+/// Looked up once: fetching it takes longer than digesting some bytes.
+const EVP_MD *algorithm(std::string_view name)
+{
+    static const EVP_MD *const sha256 = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+    static const EVP_MD *const sha1 = EVP_MD_fetch(nullptr, "SHA1", nullptr);
+    static const EVP_MD *const md5 = EVP_MD_fetch(nullptr, "MD5", nullptr);
+    return name == "sha256" ? sha256 : name == "sha1" ? sha1 : md5;
 }
 
 struct FreeContext
@@ -39,8 +49,7 @@ RunningDigest::RunningDigest(std::string_view name) : m_state(std::make_unique<S
     if (name == "crc32")
         return;
     m_state->context.reset(EVP_MD_CTX_new());
-    EVP_DigestInit_ex(m_state->context.get(), EVP_get_digestbyname(std::string(name).c_str()),
-                      nullptr);
+    EVP_DigestInit_ex(m_state->context.get(), algorithm(name), nullptr);
 }
 
 RunningDigest::~RunningDigest() = default;
@@ -71,9 +80,10 @@ std::string RunningDigest::finish()
 
 std::string sha256Hex(ByteView bytes)
 {
-    RunningDigest digest("sha256");
-    digest.update(bytes);
-    return digest.finish();
+    std::array<unsigned char, EVP_MAX_MD_SIZE> digest;
+    unsigned size = 0;
+    EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, algorithm("sha256"), nullptr);
+    return toHex(std::as_bytes(std::span(digest).first(size)));
 }
 
 std::uint32_t crc32Of(ByteView data, std::uint32_t crc)
