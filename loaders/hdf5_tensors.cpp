@@ -2,6 +2,7 @@
 #include "loaders/hdf5_tensors.h"
 
 #include "loaders/chunked_source.h"
+#include "loaders/dtype_override.h"
 #include "loaders/field_source.h"
 #include "loaders/file_source.h"
 #include "loaders/hdf5_client.h"
@@ -332,8 +333,8 @@ void Hdf5Tensors::interpret(const Hdf5Dataset &dataset, const Hdf5Field &field, 
     const std::string name = tensor.path.toString();
     for (const DTypeOverride &entry : m_options.dtypes) {
         if (entry.dtype.positionBits() == tensor.dtype.bits && globMatches(entry.glob, name)) {
-            tensor.note = tensor.dtype.name + " is read as " + entry.dtype.name
-                + ", as asked for by '" + entry.glob + "'";
+            tensor.note =
+                tensor.dtype.name + " is read as " + entry.dtype.name + ", " + askedForText(entry);
             tensor.dtype = entry.dtype;
             return;
         }

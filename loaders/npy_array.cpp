@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/npy_array.h"
 
+#include "loaders/dtype_override.h"
 #include "loaders/limits.h"
 #include "model/state_class.h"
 
@@ -134,7 +135,7 @@ std::optional<Interpretation> interpretation(const NpyHeader &header, const std:
     for (const DTypeOverride &entry : options.dtypes) {
         const bool fits = entry.dtype.positionBits() == header.type.dtype.bits;
         if (fits && globMatches(entry.glob, label))
-            return Interpretation{entry.dtype, "as asked for by '" + entry.glob + "'"};
+            return Interpretation{entry.dtype, askedForText(entry)};
     }
     if (const auto dtype = dtypeInName(label, header.type.dtype.bits))
         return Interpretation{*dtype, "as its name says"};

@@ -2,6 +2,7 @@
 #include "loaders/open_run.h"
 
 #include "loaders/checkpoint_directory.h"
+#include "loaders/dtype_override.h"
 #include "loaders/file_source.h"
 #include "loaders/format_probe.h"
 #include "loaders/fpx_run.h"
@@ -67,6 +68,7 @@ public:
         auto loaded = load(m_places[index], std::move(stop));
         if (!loaded.ok())
             return std::move(loaded).error().inFile(m_steps[index].path);
+        reportIdleOverrides(m_options.dtypes, loaded->builder);
         return std::shared_ptr<const TensorSource>(
             loaded->builder.build(std::move(loaded->format)));
     }

@@ -2,6 +2,7 @@
 // Arrays of numpy 2.4.6 against what was in memory when they were written, and bent ones.
 #include "loaders/npy_loader.h"
 #include "loaders/numpy_dtype.h"
+#include "loaders/open_run.h"
 #include "tests/support/loaded_file.h"
 
 #include <QTest>
@@ -162,6 +163,34 @@ private slots:
         QCOMPARE(dtypeOf("w_float32.npy", {}), QString("void16"));
         QVERIFY(
             load(npyLoader(), memory(bytes, "a-bfloat16.npy")).tells("void16 is read as bfloat16"));
+    }
+
+    /// A type that a file states is not read as another; who asked for it is told.
+    void wishesThatChangeNothingAreTold()
+    {
+        const auto told = [](const char *file, const std::vector<DTypeOverride> &wishes) {
+            OpenOptions options;
+            options.dtypes = wishes;
+            const auto run = openRun((Folder + file).toStdString(), options, {});
+            const auto source = run.ok() ? (*run)->open(0, {}) : run.error();
+            QStringList lines;
+            for (const Diagnostic &diagnostic : (*source)->catalog().diagnostics) {
+                if (diagnostic.code == "as-ignored")
+                    lines << QString::fromStdString(diagnostic.place + ": " + diagnostic.text);
+            }
+            return lines;
+        };
+        const DType bfloat16 = *dtypeByName("bfloat16"), float32 = *dtypeByName("float32");
+        QCOMPARE(told("dtype_bfloat16.npy", {{"*", bfloat16}}), QStringList());
+        QCOMPARE(told("f4.npy", {}), QStringList());
+        QCOMPARE(told("f4.npy", {{"*", bfloat16}}),
+                 QStringList("--as *=bfloat16: has no effect: 1 tensor has another type already: "
+                             "'f4' is float32"));
+        QCOMPARE(told("dtype_bfloat16.npy", {{"*", float32}, {"*", bfloat16}}).size(), 1);
+        QCOMPARE(
+            told("f4.npy", {{"other", bfloat16}}),
+            QStringList("--as other=bfloat16: has no effect: no tensor of that name has a type "
+                        "that its file leaves open"));
     }
 
     void descriptions_data()
