@@ -24,12 +24,19 @@ std::string rankWords(const TraceComparison &comparison, const std::vector<std::
 
 std::string iterationWords(const std::vector<std::int64_t> &iterations)
 {
-    constexpr std::size_t Shown = 8;
+    constexpr std::size_t Shown = 8; // runs of iterations in a row
     std::string text;
-    for (std::size_t i = 0; i < std::min(iterations.size(), Shown); ++i)
-        text += (i > 0 ? ", " : "") + std::to_string(iterations[i]);
-    if (iterations.size() > Shown)
-        text += " ... " + std::to_string(iterations.back());
+    std::size_t runs = 0;
+    for (std::size_t first = 0, end; first < iterations.size(); first = end, ++runs) {
+        end = first + 1;
+        while (end < iterations.size() && iterations[end] == iterations[end - 1] + 1)
+            ++end;
+        if (runs == Shown)
+            return text + " ... " + std::to_string(iterations.back());
+        text += (runs > 0 ? ", " : "") + std::to_string(iterations[first]);
+        if (end - first > 1)
+            text += (end - first > 2 ? " to " : ", ") + std::to_string(iterations[end - 1]);
+    }
     return text;
 }
 

@@ -104,6 +104,10 @@ void showShortcuts(QWidget *window)
     }
     addViewKeys(list);
     list->expandAll();
+    QFont bold = list->font();
+    bold.setBold(true);
+    for (int group = 0; group < list->topLevelItemCount(); ++group)
+        list->topLevelItem(group)->setFont(0, bold);
     list->header()->setSectionResizeMode(0, QHeaderView::Stretch);
     QDialog *dialog = makeDialog(window, QObject::tr("Shortcuts"), list);
     dialog->resize(dialog->fontMetrics().averageCharWidth() * 70,

@@ -312,6 +312,7 @@ QString SessionContext::formats() const
     for (const DirectoryLoader *loader : allDirectoryLoaders())
         names += qs(loader->name());
     names.removeDuplicates();
+    names += tr("traces");
     return names.join(QStringLiteral(", "));
 }
 

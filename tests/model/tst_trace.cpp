@@ -400,6 +400,19 @@ private slots:
         QVERIFY(text(coverageSentence(result.coverage)).contains("1 only in A"));
     }
 
+    void iterationsInARowAreSaidAsOne()
+    {
+        TraceCoverage coverage;
+        const auto said = [&](std::vector<std::int64_t> iterations) {
+            coverage.iterationsCompared = std::move(iterations);
+            return text(coverageSentence(coverage));
+        };
+        QVERIFY(said({1, 2, 3, 4, 5, 6, 7, 8}).contains("iterations 1 to 8, "));
+        QVERIFY(said({1, 2, 5, 7, 8, 9}).contains("iterations 1, 2, 5, 7 to 9, "));
+        QVERIFY(said({1, 3, 5, 7, 9, 11, 13, 15, 17, 19})
+                    .contains("iterations 1, 3, 5, 7, 9, 11, 13, 15 ... 19, "));
+    }
+
     void aPeersInputMakesAReceiver() // M11
     {
         // Bridge of rank 0: "INPUTS MATCHED -> reduction-order/topology root cause".

@@ -173,6 +173,10 @@ void TestMainWindow::welcomesUntilBothSidesAreOpen()
     }));
     const QString banner = viewer.find<VerdictBanner>()->plainText();
     QVERIFY2(banner.contains(QStringLiteral("Only A is open")), qPrintable(banner));
+    // The keyboard begins in the list, on the row that is shown.
+    auto *table = viewer.window.findChild<QTreeView *>(QStringLiteral("tensorTable"));
+    QTRY_COMPARE(viewer.window.focusWidget(), table);
+    QVERIFY(table->selectionModel()->isSelected(table->currentIndex()));
     viewer.context.selectStep(4);
     QTRY_COMPARE_WITH_TIMEOUT(viewer.context.selectedStep(), std::optional<Step>(4), Patience);
     viewer.context.openSide(Side::B, SampleC);

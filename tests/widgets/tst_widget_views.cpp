@@ -113,10 +113,17 @@ void TestWidgetViews::chipsShowStatesAndTakeDrops()
     state.steps = {{4, "a", true}, {8, "b", true}, {12, "c", true}};
     context.setSide(Side::A, state);
     QCOMPARE(a->stateText(), QStringLiteral("torch, 3 checkpoints"));
+    for (RunStep &step : state.steps)
+        step.isKept = true; // by a trace: no checkpoints
+    context.setSide(Side::A, state);
+    QCOMPARE(a->stateText(), QStringLiteral("torch, tensors of 3 steps"));
     state.phase = SideState::Phase::Failed;
     state.error = QStringLiteral("ends at byte 90, file has 80");
     context.setSide(Side::A, state);
     QVERIFY(a->accessibleName().contains(state.error));
+    state.error = QStringLiteral("runs/A: cannot be opened"); // the path stands there already
+    context.setSide(Side::A, state);
+    QCOMPARE(a->stateText(), QStringLiteral("✖ cannot be opened"));
     QTest::mouseClick(chips.findChild<QToolButton *>(), Qt::LeftButton);
     QCOMPARE(context.calls.last(), QStringLiteral("swapSides"));
 }

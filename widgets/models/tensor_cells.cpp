@@ -243,12 +243,11 @@ QVariant tensorCell(const TensorRow &row, TensorColumn column, int role,
     case BarRole: break;
     default: return {};
     }
-    if (column == TensorColumn::Differs && row.stats && row.stats->differentElements > 0)
-        return shareOf(row);
+    if (column == TensorColumn::Differs)
+        return std::max(0.0, shareOf(row));
     if (column == TensorColumn::MaxAbs) {
         const double magnitude = maxAbsOf(row).value_or(0.0);
-        if (magnitude > 0.0 && std::isfinite(magnitude))
-            return scale.fraction(magnitude);
+        return magnitude > 0.0 && std::isfinite(magnitude) ? scale.fraction(magnitude) : 0.0;
     }
     return {};
 }

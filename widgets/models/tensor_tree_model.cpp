@@ -88,11 +88,12 @@ QString TensorTreeModel::moduleText(std::size_t at, int column) const
 
 QVariant TensorTreeModel::moduleCell(std::size_t at, int column, int role) const
 {
+    if (TensorColumn(column) == TensorColumn::Differs && role == BarRole)
+        return 0.0;
     if (TensorColumn(column) == TensorColumn::MaxAbs) {
         const double largest = m_largest[at].abs;
         if (role == BarRole)
-            return largest > 0.0 && std::isfinite(largest) ? QVariant(m_scale.fraction(largest))
-                                                           : QVariant();
+            return largest > 0.0 && std::isfinite(largest) ? m_scale.fraction(largest) : 0.0;
         if (role == ColorRole && nodes()[at].differing > 0)
             return int(ThemeColor::Difference);
     }

@@ -44,7 +44,7 @@ QByteArray LinePlot::picture(const QString &suffix) const
     std::vector<LegendEntry> legend;
     for (const Series &series : m_series)
         legend.push_back({series.name, series.color, series.dashed});
-    return makePicture(m_plot, legend, tr("over the steps"), suffix);
+    return makePicture(m_plot, legend, tr("by step"), suffix);
 }
 
 void LinePlot::setEmptyText(const QString &text)
@@ -59,10 +59,15 @@ void LinePlot::rebuild()
     double lowest = 0, highest = 0, first = 0, last = 0;
     bool any = false;
     QStringList legend;
-    for (const Series &series : m_series) {
+    for (std::size_t i = 0; i < m_series.size(); ++i) {
+        const Series &series = m_series[i];
         QCPGraph *graph = m_plot->addGraph();
-        graph->setPen(QPen(series.color, 1.5, series.dashed ? Qt::DashLine : Qt::SolidLine));
-        graph->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssDisc, series.color, 5));
+        // A curve that lies under another of its kind is seen on both sides of it.
+        const bool under = series.dashed && i + 1 < m_series.size();
+        graph->setPen(
+            QPen(series.color, under ? 4.5 : 1.5, series.dashed ? Qt::DashLine : Qt::SolidLine));
+        graph->setScatterStyle(
+            QCPScatterStyle(QCPScatterStyle::ssDisc, series.color, under ? 10 : 5));
         for (const auto &[step, value] : series.points) {
             const bool shown = std::isfinite(value) && value > 0.0;
             graph->addData(step, shown ? value : std::numeric_limits<double>::quiet_NaN());
@@ -79,6 +84,9 @@ void LinePlot::rebuild()
                            series.dashed ? QStringLiteral("╌●╌") : QStringLiteral("─●─"),
                            series.name.toHtmlEscaped());
     }
+    if (!legend.isEmpty())
+        legend += QStringLiteral("<span style='color:%1'>%2</span>")
+                      .arg(palette().color(QPalette::PlaceholderText).name(), tr("by step"));
     m_legend->setText(legend.join(QStringLiteral(" &nbsp; ")));
     m_empty->setVisible(!any);
     for (QCPAxis *axis : {m_plot->xAxis, m_plot->yAxis})

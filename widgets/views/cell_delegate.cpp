@@ -37,11 +37,12 @@ void CellDelegate::initStyleOption(QStyleOptionViewItem *option, const QModelInd
     QStyledItemDelegate::initStyleOption(option, index);
     option->text = cellText(option->text);
     const QColor color = colorFor(index, option->palette);
-    const bool bar = index.data(BarRole).isValid();
+    const QVariant bar = index.data(BarRole);
+    const bool colored = bar.toDouble() > 0; // the bar then, not the number
     for (auto role : {QPalette::Text, QPalette::HighlightedText})
-        option->palette.setColor(role, bar ? Theme::of(option->palette).text : color);
+        option->palette.setColor(role, colored ? Theme::of(option->palette).text : color);
     const bool right = option->displayAlignment & Qt::AlignRight;
-    if (right || bar)
+    if (right || bar.isValid())
         option->font = monospaced(option->font);
 }
 
@@ -65,12 +66,13 @@ void CellDelegate::paint(QPainter *painter, const QStyleOptionViewItem &option,
     const int textWidth = QFontMetrics(cell.font).horizontalAdvance(QStringLiteral("0.0e-000"));
     const bool right = cell.displayAlignment & Qt::AlignRight;
     const QRect barArea = inner.adjusted(0, 0, -textWidth - Margin, 0);
-    if (barArea.width() > 8)
+    const bool hasBar = barArea.width() > 8 && bar.toDouble() > 0;
+    if (hasBar)
         paintBar(painter, barArea, bar.toDouble(), colorFor(index, option.palette));
     painter->setFont(cell.font);
     painter->setPen(cell.palette.color(QPalette::Text));
     const int barLength = std::max(2, int(bar.toDouble() * std::max(0, barArea.width())));
-    const int left = right || barArea.width() <= 8 ? 0 : barLength + Margin;
+    const int left = right || !hasBar ? 0 : barLength + Margin;
     painter->drawText(inner.adjusted(left, 0, 0, 0), int(cell.displayAlignment), text);
     painter->restore();
 }

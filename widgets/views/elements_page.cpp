@@ -81,6 +81,15 @@ std::optional<Index> indexOf(QString text, const Shape &shape, Index elements)
     return index < elements ? std::optional<Index>(index) : std::nullopt;
 }
 
+QString whyNotMeasured(const TensorRow *row)
+{
+    if (row && !row->reason.empty())
+        return ElementsPage::tr("Not measured: %1").arg(displayText(row->reason));
+    return row && row->a && row->b
+        ? ElementsPage::tr("Not measured yet")
+        : ElementsPage::tr("Nothing to measure: there is no pair of elements");
+}
+
 } // namespace
 
 ElementsPage::ElementsPage(ViewContext *context, QWidget *parent)
@@ -245,9 +254,7 @@ void ElementsPage::showStats(const TensorRow *row, const DiffStats *stats)
     m_plotKind->setEnabled(row && measuredType(*row).isFloating());
     if (!stats) {
         m_plot->setSeries({}, {});
-        m_plot->setEmptyText(row && row->a && row->b && row->reason.empty()
-                                 ? tr("Not measured yet")
-                                 : tr("Nothing to measure: there is no pair of elements"));
+        m_plot->setEmptyText(whyNotMeasured(row));
         return;
     }
     const Theme theme = Theme::of(palette());
@@ -269,9 +276,10 @@ void ElementsPage::showStats(const TensorRow *row, const DiffStats *stats)
     series.push_back(
         {tr("|B−A|"), theme.difference, stats->absDifference, MagnitudeKind::AbsDifference});
     m_plot->setSeries(std::move(series),
-                      report                  ? tr("per power of two")
-                          : stats->magnitudes ? tr("per power of two; drag to filter")
-                                              : tr("per power of two; A and B are being counted"));
+                      report ? tr("elements per power of two")
+                          : stats->magnitudes
+                          ? tr("elements per power of two; drag to filter; dotted: current row")
+                          : tr("elements per power of two; A and B are being counted"));
     markCurrent();
 }
 

@@ -49,7 +49,7 @@ QString sentenceOf(const SideLayout &side, const QString &name)
         return LayoutPage::tr("%1: %2, all equal.").arg(name, parts);
     if (all.size() > 1 && differing.size() == 1)
         return LayoutPage::tr("%1: only %2 differs, of %3.").arg(name, *differing.begin(), parts);
-    return LayoutPage::tr("%1: %2 of %3 hold differences.")
+    return LayoutPage::tr("%1: %2 of %3 with differences.")
         .arg(name, groupedText(differing.size()), countedText(all.size(), "owner", "owners"));
 }
 
@@ -203,6 +203,7 @@ void LayoutPage::fillTable()
                 {name, ownerOf(part), boxText(part.box),
                  (differs ? QStringLiteral("≠ ") : QString()) + differenceText(part),
                  displayText(part.file)});
+            item->setSizeHint(0, QSize(0, forkpoint::rowHeight(font())));
             item->setForeground(0, colour);
             item->setForeground(3, differs ? theme.difference : theme.muted);
             for (int column = 1; column < 5; ++column)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/remark_table.h"
 
+#include "widgets/theme.h"
 #include "widgets/views/table_actions.h"
 #include "widgets/views/view_setup.h"
 
@@ -37,6 +38,13 @@ void RemarkTable::setRows(std::vector<Remark> rows)
 {
     m_model->setRows(std::move(rows));
     setCurrentWidget(m_model->rowCount() > 0 ? static_cast<QWidget *>(m_view) : m_empty);
+}
+
+/// What a dock opens with: a few rows, so that the page above keeps its room.
+QSize RemarkTable::sizeHint() const
+{
+    constexpr int Rows = 7;
+    return {QStackedWidget::sizeHint().width(), (Rows + 1) * forkpoint::rowHeight(font())};
 }
 
 void RemarkTable::setEmptyText(const QString &text)

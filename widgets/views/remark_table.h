@@ -26,6 +26,7 @@ public:
     void setRows(std::vector<Remark> rows);
     void setEmptyText(const QString &text);
     const RemarkListModel &model() const { return *m_model; }
+    QSize sizeHint() const override;
 
 Q_SIGNALS:
     void itemRequested(const QString &name); ///< show the tensor or value of that name

@@ -6,6 +6,8 @@
 
 #include <QPainter>
 
+#include <algorithm>
+
 namespace forkpoint {
 
 namespace {
@@ -47,15 +49,37 @@ QString SideChip::stateText() const
     switch (m_state.phase) {
     case SideState::Phase::Empty: return tr("or drop a file or folder");
     case SideState::Phase::Opening: return tr("opening…");
-    case SideState::Phase::Failed: return tr("✖ ") + displayText(m_state.error);
+    case SideState::Phase::Failed: return tr("✖ ") + errorText();
     case SideState::Phase::Recorded: return displayText(m_state.format) + tr(", from a report");
     case SideState::Phase::Open: break;
     }
-    QString text = displayText(m_state.format);
-    const bool series =
-        m_state.steps.size() > 1 || (m_state.steps.size() == 1 && m_state.steps.front().step);
-    if (series)
-        text += tr(", ") + countedText(m_state.steps.size(), "checkpoint", "checkpoints");
+    return displayText(m_state.format) + stepsText();
+}
+
+/// Without the path, which stands before it already.
+QString SideChip::errorText() const
+{
+    const QString prefix = m_state.path + QStringLiteral(": ");
+    return displayText(m_state.error.startsWith(prefix) ? m_state.error.mid(prefix.size())
+                                                        : m_state.error);
+}
+
+/// ", 3 checkpoints"; of a trace the steps of which it kept whole tensors.
+QString SideChip::stepsText() const
+{
+    const std::vector<RunStep> &steps = m_state.steps;
+    const auto kept = std::size_t(
+        std::count_if(steps.begin(), steps.end(), [](const RunStep &step) { return step.isKept; }));
+    const auto checkpoints =
+        std::size_t(std::count_if(steps.begin(), steps.end(), [](const RunStep &step) {
+            return !step.isKept && !step.metricsOnly;
+        }));
+    QString text;
+    const bool single = steps.size() == 1 && !steps.front().step;
+    if (checkpoints > 0 && !single)
+        text += tr(", ") + countedText(checkpoints, "checkpoint", "checkpoints");
+    if (kept > 0)
+        text += tr(", tensors of %1").arg(countedText(kept, "step", "steps"));
     return text;
 }
 

@@ -15,7 +15,9 @@ public:
     SideChip(Side side, QWidget *parent);
 
     void setState(const SideState &state);
-    QString stateText() const; ///< "torch, 3 checkpoints", "opening…", why it failed
+    QString stateText() const;
+    QString stepsText() const;
+    QString errorText() const; ///< "torch, 3 checkpoints", "opening…", why it failed
 
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;

@@ -37,10 +37,8 @@ QString number(std::optional<double> value)
     return value ? qs(shortest(*value)) : tr("no finite pair");
 }
 
-QString withIndex(const QString &value, Index index, const Shape &shape)
+QString elementText(Index index, const Shape &shape)
 {
-    if (index == NoIndex)
-        return value;
     QString place = QString::number(index);
     if (shape.rank() > 1) {
         QStringList parts;
@@ -48,7 +46,7 @@ QString withIndex(const QString &value, Index index, const Shape &shape)
             parts += QString::number(coordinate);
         place += QStringLiteral(" = [%1]").arg(parts.join(QStringLiteral(", ")));
     }
-    return value + tr(" at element ") + place;
+    return tr("element ") + place;
 }
 
 void addIdentity(FactList &facts, const TensorRow &row)
@@ -96,17 +94,21 @@ void addDifference(FactList &facts, const TensorRow &row, const DiffStats &stats
                         percentText(stats.differentElements, stats.elements)));
     facts.both(tr("equal as values"), stats.valueEqual() ? tr("yes") : tr("no"));
     if (stats.differentElements > 0) {
-        facts.both(tr("first difference"), withIndex({}, stats.firstIndex, shape).trimmed());
-        facts.both(tr("last difference"), withIndex({}, stats.lastIndex, shape).trimmed());
+        facts.both(tr("first difference"), elementText(stats.firstIndex, shape));
+        facts.both(tr("last difference"), elementText(stats.lastIndex, shape));
     }
-    if (measuredType(row).isInteger())
-        facts.both(tr("max |B−A|"),
-                   withIndex(groupedText(stats.maxAbsInteger), stats.maxAbsIndex, shape));
-    else
-        facts.both(tr("max |B−A|"),
-                   withIndex(qs(shortest(stats.maxAbs)), stats.maxAbsIndex, shape));
+    // Values and places apart: neither is cut off at the width of a column.
+    const auto largest = [&](const QString &name, const QString &value, Index index) {
+        facts.both(name, value);
+        if (index != NoIndex)
+            facts.both(tr("%1 is at").arg(name), elementText(index, shape));
+    };
+    largest(tr("max |B−A|"),
+            measuredType(row).isInteger() ? groupedText(stats.maxAbsInteger)
+                                          : qs(shortest(stats.maxAbs)),
+            stats.maxAbsIndex);
     if (measuredType(row).isFloating()) {
-        facts.both(tr("max ULP"), withIndex(groupedText(stats.maxUlp), stats.maxUlpIndex, shape));
+        largest(tr("max ULP"), groupedText(stats.maxUlp), stats.maxUlpIndex);
         facts.both(tr("median ULP of all pairs"), ulpRangeText(ulpPercentile(stats, 50)));
         facts.both(tr("99th percentile of ULP"), ulpRangeText(ulpPercentile(stats, 99)));
     }

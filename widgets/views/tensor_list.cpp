@@ -349,7 +349,7 @@ void TensorList::updatePlaceholder()
         else if (job.phase == JobState::Phase::Failed)
             text = tr("Not compared: %1").arg(displayText(job.error));
         else if (job.phase == JobState::Phase::Cancelled)
-            text = tr("Cancelled before anything was compared.");
+            text = tr("Cancelled before anything was compared. F5 reads both sides again.");
         else
             text = tr("Open a checkpoint or a run on both sides to compare them.");
     } else if (page() != Page::Pairing && view->model()->rowCount() == 0) {
@@ -394,7 +394,9 @@ void TensorList::selectFromContext()
         index = m_table->index(position, int(TensorColumn::Name));
     if (!index.isValid())
         return;
-    const bool already = view->currentIndex().data(RowRole) == index.data(RowRole);
+    // A view makes its first row the current one by itself, without selecting it.
+    const bool already = view->currentIndex().data(RowRole) == index.data(RowRole)
+        && view->selectionModel()->isSelected(view->currentIndex());
     if (!already) {
         m_selecting = true;
         view->setCurrentIndex(index);
@@ -418,7 +420,9 @@ void TensorList::showSelection()
 void TensorList::showPage(Page shown)
 {
     m_tabs->setCurrentIndex(int(shown));
-    currentView()->setFocus();
+    // The stack hands the focus on from the placeholder, but not from a view that is hidden.
+    const bool waits = m_stack->currentWidget() == m_placeholder;
+    (waits ? static_cast<QWidget *>(m_placeholder) : currentView())->setFocus();
 }
 
 void TensorList::showRecipe()

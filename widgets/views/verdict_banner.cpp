@@ -311,7 +311,10 @@ Segments withoutComparison(const ViewContext &context, const Theme &theme)
         && context.side(Side::B).phase != SideState::Phase::Empty;
     // A side whose opening was cancelled has failed for no other reason.
     if (job.phase == JobState::Phase::Cancelled)
-        return {{VerdictBanner::tr("? Cancelled before anything was compared."), theme.unknown}};
+        return {
+            {VerdictBanner::tr("? Cancelled before anything was compared. "), theme.unknown, true},
+            {VerdictBanner::tr("Read both again (F5)"), theme.text, false, false,
+             QStringLiteral("reload")}};
     if (Segments segments = failedSides(context, theme); !segments.empty())
         return segments;
     if (Segments segments = onlySide(context, theme); !segments.empty())

@@ -89,12 +89,11 @@ Welcome::Welcome(ViewContext *context, QWidget *parent) : QWidget(parent), m_con
     large.setPointSizeF(large.pointSizeF() * 1.6);
     heading->setFont(large);
     outer->addWidget(heading);
-    outer->addWidget(note(tr("Open two checkpoints, or two folders of checkpoints. Files are only "
-                             "read, and nothing in "
-                             "them is ever executed. What a file is, its contents decide: %1; or a "
-                             "report (.json) that "
-                             "Forkpoint wrote.")
-                              .arg(displayText(context->formats()))));
+    outer->addWidget(
+        note(tr("Open two checkpoints, two folders of checkpoints, or two traces. Files "
+                "are only read, and nothing in them is ever executed. What a file is, "
+                "its contents decide: %1; or a report (.json) that Forkpoint wrote.")
+                 .arg(displayText(context->formats()))));
     auto *targets = new QHBoxLayout;
     targets->setSpacing(16);
     for (Side side : {Side::A, Side::B}) {
