@@ -63,14 +63,17 @@ ReportSection comparedSection(const RunComparison &comparison, const ReportOptio
     const Coverage &coverage = verdict.coverage;
     const std::string steps = stepsLeftOut(coverage);
     if (verdict.outcome != Outcome::NotCompared) {
-        add("Compared",
-            {grouped(coverage.tensorsCompared) + " of "
-                 + counted(coverage.tensorsTotal, "tensor", "tensors") + ", "
-                 + byteSize(coverage.bytesCompared) + " of " + byteSize(coverage.bytesTotal)
-                 + " of both sides together" + (steps.empty() ? "" : "; " + steps),
-             {},
-             false,
-             {}});
+        // Of two traces there may be no tensors to count: their records are what was compared.
+        std::string compared = grouped(coverage.tensorsCompared) + " of "
+            + counted(coverage.tensorsTotal, "tensor", "tensors") + ", "
+            + byteSize(coverage.bytesCompared) + " of " + byteSize(coverage.bytesTotal)
+            + " of both sides together";
+        if (coverage.tensorsTotal == 0 && coverage.recordsTotal > 0)
+            compared.clear();
+        if (!steps.empty())
+            compared += (compared.empty() ? "" : "; ") + steps;
+        if (!compared.empty())
+            add("Compared", {compared, {}, false, {}});
         if (coverage.recordsTotal > 0) {
             add("Records of traces",
                 {grouped(coverage.recordsCompared) + " of " + grouped(coverage.recordsTotal),
@@ -78,7 +81,14 @@ ReportSection comparedSection(const RunComparison &comparison, const ReportOptio
                  false,
                  {}});
         }
-        add("Evidence", {evidenceWords(verdict.strength), {}, false, {}});
+        const bool ofRecords = verdict.outcome == Outcome::Different && coverage.recordsTotal > 0;
+        add(ofRecords ? "Evidence of the difference" : "Evidence",
+            {ofRecords && verdict.strength == Strength::Bytes
+                 ? "bytes or whole values of both sides"
+                 : evidenceWords(verdict.strength),
+             {},
+             false,
+             {}});
     }
     for (const auto &[name, value] : options.environment)
         add(name, verbatim(value));

@@ -113,7 +113,8 @@ public:
     void operator()(const StepsPlot &block)
     {
         out += "<figure>" + svgOf(block)
-            + element("figcaption", {}, "Checkpoints by step; the one that is shown is framed.")
+            + element("figcaption", {},
+                      "The steps that were compared; the one that is shown is framed.")
             + "</figure>\n";
     }
 
