@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <iterator>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -43,9 +44,7 @@ Status checkOutputs(const Options &options)
     return {};
 }
 
-} // namespace
-
-int main(int argc, char **argv)
+int run(int argc, char **argv)
 {
     const ParsedArguments parsed = parseArguments(argc, argv);
     if (!parsed.options) {
@@ -69,4 +68,17 @@ int main(int argc, char **argv)
             return command.run(*parsed.options);
     }
     return 2;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    try {
+        return run(argc, argv);
+    } catch (const std::bad_alloc &) {
+        std::fputs("forkpoint-cli: error: needs more memory than there is; nothing was concluded\n",
+                   stderr);
+        return 2;
+    }
 }

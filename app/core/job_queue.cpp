@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <new>
 #include <thread>
 
 namespace forkpoint {
@@ -154,7 +155,11 @@ void JobQueue::State::serve(Generation mine)
 Result<Batch> JobQueue::State::runBatch(const RecordPtr &record)
 {
     Control control(mutex, loop, record);
-    return record->job.batch(control);
+    try {
+        return record->job.batch(control);
+    } catch (const std::bad_alloc &) { // this job fails, the next ones may need less
+        return Error{ErrorCode::Limit, {}, {}, "needs more memory than there is"};
+    }
 }
 
 /// What follows from a batch's result. A job asked to stop has been cancelled, whatever its last

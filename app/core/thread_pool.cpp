@@ -5,6 +5,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -20,7 +21,8 @@ struct Round
     std::size_t count = 0;
     const std::function<void(std::size_t)> *work = nullptr;
     std::atomic<std::size_t> next = 0;
-    std::size_t ended = 0; ///< guarded by the pool's mutex
+    std::size_t ended = 0;     ///< guarded by the pool's mutex
+    std::exception_ptr failed; ///< likewise: what the first piece that failed threw
 
     bool exhausted() const { return next.load(std::memory_order_relaxed) >= count; }
 };
@@ -45,7 +47,14 @@ void ThreadPool::State::work(const std::shared_ptr<Round> &round)
 {
     std::size_t done = 0;
     for (std::size_t i = round->next++; i < round->count; i = round->next++) {
-        (*round->work)(i);
+        try {
+            (*round->work)(i);
+        } catch (
+            ...) { // memory that is not there must not end the program from a thread of the pool
+            const std::lock_guard lock(mutex);
+            if (!round->failed)
+                round->failed = std::current_exception();
+        }
         ++done;
     }
     if (done == 0)
@@ -130,6 +139,9 @@ void ThreadPool::forEach(std::size_t count, const std::function<void(std::size_t
     std::unique_lock lock(m_state->mutex);
     m_state->ended.wait(lock, [&] { return round->ended == round->count; });
     std::erase(m_state->rounds, round);
+    lock.unlock();
+    if (round->failed)
+        std::rethrow_exception(round->failed);
 }
 
 } // namespace forkpoint

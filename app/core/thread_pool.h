@@ -11,7 +11,8 @@ namespace forkpoint {
 std::size_t hardwareThreads();
 
 /// A fixed set of threads. The thread that calls forEach() works too, so several threads may call
-/// it at once, also from within `work`, without waiting for each other's turns.
+/// it at once, also from within `work`, without waiting for each other's turns. What a piece throws
+/// is thrown by forEach() once all pieces have ended.
 class ThreadPool final : public Executor
 {
 public:

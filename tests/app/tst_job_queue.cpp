@@ -120,6 +120,7 @@ class TestJobQueue : public QObject
 private Q_SLOTS:
     void finishes();
     void fails();
+    void failsWithoutMemory();
     void interactiveWaitsOneBatch();
     void lanesTakeTurns();
     void newerDropsOlderOfItsTag();
@@ -153,6 +154,15 @@ void TestJobQueue::fails()
         return Error{ErrorCode::Io, "w.pt", "", "cannot be read"};
     }));
     QTRY_COMPARE(f.log.lines(), QStringList({"a failed: cannot be read"}));
+}
+
+void TestJobQueue::failsWithoutMemory()
+{
+    Fixture f;
+    f.add(f.job("greedy", [](JobControl &) -> Result<Batch> { throw std::bad_alloc(); }));
+    f.add(f.job("modest", done));
+    QTRY_VERIFY(f.log.contains("modest finished"));
+    QVERIFY(f.log.contains("greedy failed: needs more memory than there is"));
 }
 
 void TestJobQueue::interactiveWaitsOneBatch()

@@ -25,6 +25,7 @@ private Q_SLOTS:
     void reallyParallel();
     void nested();
     void severalCallers();
+    void failures();
 };
 
 void TestThreadPool::countsItsCaller()
@@ -102,6 +103,26 @@ void TestThreadPool::severalCallers()
     release = true;
     release.notify_all();
     stuck.join();
+}
+
+void TestThreadPool::failures()
+{
+    ThreadPool pool(3);
+    for (int round = 0; round < 20; ++round) {
+        std::atomic<int> calls = 0;
+        bool caught = false;
+        try {
+            pool.forEach(30, [&](std::size_t i) {
+                ++calls;
+                if (i % 10 == 3)
+                    throw std::bad_alloc();
+            });
+        } catch (const std::bad_alloc &) {
+            caught = true;
+        }
+        QVERIFY(caught);
+        QCOMPARE(calls.load(), 30); // nobody is still at work when the caller goes on
+    }
 }
 
 QTEST_APPLESS_MAIN(TestThreadPool)

@@ -7,6 +7,7 @@ not-compared with its reason, and the rest is to go on; what can be read after a
 """
 import json
 import os
+import resource
 import struct
 import subprocess
 import sys
@@ -43,6 +44,36 @@ def compare(cli, a, b, *options, **fault):
                          capture_output=True, env=environment, timeout=60)
     document = json.loads(run.stdout)
     return run.returncode, document, {row["name"]: row for row in document["tensors"]}
+
+
+def compare_within(megabytes, cli, a, b):
+    """The status under a limit of the address space, or None where not even the program's version fits into it."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20,) * 2)
+    if subprocess.run([cli, "--version"], capture_output=True, preexec_fn=limit).returncode != 0:
+        return None
+    run = subprocess.run([cli, "compare", "--no-index", "--threads", "4", a, b],
+                         capture_output=True, preexec_fn=limit, timeout=120)
+    return run.returncode, run.stderr.decode()
+
+
+def check_little_memory(cli, folder):
+    """With less memory than it takes the comparison says so: it does not end by a signal, and passes nothing."""
+    path = os.path.join(folder, "many.safetensors")
+    header = {f"layers.{i}.weight": {"dtype": "U8", "shape": [1], "data_offsets": [i, i + 1]} for i in range(60000)}
+    text = json.dumps(header).encode()
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + bytes(len(header)))
+    told = 0
+    for megabytes in range(60, 400, 40):
+        outcome = compare_within(megabytes, cli, path, path)
+        if outcome is None:
+            continue
+        status, errors = outcome
+        expect(status == 0 or (status == 2 and "memory" in errors),
+               f"a word on memory within {megabytes} MiB, found status {status}: {errors[-300:]}")
+        told += status == 2
+    expect(told > 0, "some limit to be too low")
 
 
 def expect(condition, what):
@@ -82,6 +113,7 @@ def main(cli, shim):
         # A file that cannot be read at all is not compared.
         status, document, _ = compare(cli, a, b, FAULT_KIND="eio", FAULT_BEGIN=0, **preload)
         expect(status == 2 and document["verdict"]["outcome"] == "not-compared", "an unreadable file not to be compared")
+        check_little_memory(cli, folder)
     print("faults are told, and the rest is compared")
 
 
