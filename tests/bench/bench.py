@@ -61,6 +61,12 @@ OUTPUT-BYTE-ORDER LE
 """
 
 
+# The rows of Bench.large_files, which makes 3 files for them.
+LARGE = ("verdict on identical files", "verdict on identical files, cold", "verdict on identical files, torch zip",
+         "fingerprint, 1 thread", "fingerprint, 2 threads", "full statistics, 100 % differing f32", "full statistics, numpy script of five figures",
+         "full statistics, torch script of five figures")
+
+
 def write_torch(path, tensors):
     """What torch.save writes of a dictionary of float32 tensors: (name, bytes, repeated block)."""
     torch, utils = types.ModuleType("torch"), types.ModuleType("torch._utils")
@@ -263,6 +269,8 @@ class Bench:
 
     def large_files(self):
         table, cli = self.table, self.cli
+        if not any(map(table.wanted, LARGE)):
+            return
         block_a, block_b = float_blocks()
         sides = (("a", block_a), ("same", block_a), ("other", block_b))
         a, same, other = (self.path(name + ".safetensors") for name, _ in sides)
