@@ -2,6 +2,7 @@
 #include "model/trace_summary.h"
 
 #include "model/format.h"
+#include "model/trace_stage.h"
 
 #include <algorithm>
 #include <charconv>
@@ -137,6 +138,16 @@ std::string strengthMix(const EvidenceSum &evidence)
     return text.empty() ? "none" : text;
 }
 
+/// Where in a step a record stands by the chain: before its micro-batches, in one of them, or after
+/// them. No order of execution, which ranks do not share: what is reduced over ranks stands behind.
+std::tuple<int, std::int64_t, std::size_t> chainPlace(const RecordName &record)
+{
+    const std::size_t place = causalPlace(record.stage);
+    if (record.microBatch)
+        return {1, *record.microBatch, place};
+    return {place < causalPlace("batch") ? 0 : 2, 0, place};
+}
+
 } // namespace
 
 std::string_view toString(DivergenceKind kind)
@@ -201,13 +212,14 @@ std::optional<std::size_t> chooseFirst(const TraceComparison &comparison)
     const auto all = earliestOf(comparison, std::nullopt);
     if (all.empty())
         return std::nullopt;
-    const auto rankOf = [&](std::size_t i) {
+    const auto orderOf = [&](std::size_t i) {
         const RankComparison &rank = comparison.ranks[i];
         const bool isOrigin = rank.first->classification.divergenceClass == DivergenceClass::Origin;
-        return std::tuple(!isOrigin, rank.coordinate.rank.value_or(0), i);
+        return std::tuple(!isOrigin, chainPlace(rank.first->record),
+                          rank.coordinate.rank.value_or(0), i);
     };
     return *std::min_element(all.begin(), all.end(),
-                             [&](std::size_t x, std::size_t y) { return rankOf(x) < rankOf(y); });
+                             [&](std::size_t x, std::size_t y) { return orderOf(x) < orderOf(y); });
 }
 
 std::string coverageSentence(const TraceCoverage &coverage)

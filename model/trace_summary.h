@@ -21,8 +21,8 @@ std::optional<std::uint64_t> worldSizeOf(const Trace &trace);
 void linkToPeers(TraceComparison &comparison, std::size_t rank,
                  const std::set<std::size_t> &differing);
 
-/// Whose first divergence is the first: of the earliest iteration an origin, else the lowest rank
-/// (rules M8, M10).
+/// Whose first divergence is the first: of the earliest iteration an origin, else the one that stands
+/// first in the causal chain of the step, else the lowest rank (rules M8, M10).
 std::optional<std::size_t> chooseFirst(const TraceComparison &comparison);
 
 /// What all ranks together say (M10), order and slips (M5, M6), artifacts (M14), metadata (M17),

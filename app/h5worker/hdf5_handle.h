@@ -45,7 +45,16 @@ inline std::string hdf5Failure()
         },
         &text);
     H5Eclear2(H5E_DEFAULT);
-    return text.empty() ? "libhdf5 cannot read it" : "libhdf5: " + text;
+    unsigned major = 0, minor = 0, release = 0;
+    H5get_libversion(&major, &minor, &release);
+    const std::string library = "libhdf5 " + std::to_string(major) + '.' + std::to_string(minor)
+        + '.' + std::to_string(release);
+    if (text.empty())
+        return library + " cannot read it";
+    // Of files of a newer library as well as of damaged ones: which of them, nobody can say.
+    if (text.starts_with("bad version number"))
+        text += ", which it does not know; a newer library may have written it";
+    return library + ": " + text;
 }
 
 } // namespace forkpoint

@@ -7,8 +7,9 @@ One file to copy beside a training script. It needs numpy and h5py; xxhash makes
     with Capture("runs/a", model, optimizer) as capture:         # 1, 2
         for batch in loader:
             with capture.step():                                 # 3
-                loss = model(batch); loss.backward()
+                loss = model(batch)
                 capture.loss(loss)                               # 4
+                loss.backward()
                 capture.grad_norm(clip_grad_norm_(...))          # 5
                 optimizer.step()
 

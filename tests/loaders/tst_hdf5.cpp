@@ -221,6 +221,18 @@ private slots:
                  tensor.unreadable->text.c_str());
     }
 
+    /// A library before 2.0 cannot read it, and says so of that dataset alone.
+    void newerLayoutIsTold()
+    {
+        const Loaded loaded = open("layout5.h5");
+        const TensorRef &fixed = loaded.catalog().tensors[*named(loaded, "fixed")];
+        if (!fixed.unreadable)
+            QSKIP("this libhdf5 reads it");
+        QVERIFY2(fixed.unreadable->text.find("newer library") != std::string::npos,
+                 fixed.unreadable->text.c_str());
+        QVERIFY(!loaded.catalog().tensors[*named(loaded, "plain")].unreadable);
+    }
+
     /// Who opened one file did not open those beside it.
     void fileAloneShowsItselfAlone()
     {

@@ -101,6 +101,19 @@ private slots:
             trace.ranks.push_back(std::move(own));
         }
         QCOMPARE(chooseFirst(trace), std::optional<std::size_t>(1)); // the lower rank
+        RecordName &three = trace.ranks[0].first->record, &one = trace.ranks[1].first->record;
+        one.stage = "grad_norm"; // reduced over ranks: rank 3's backward pass made the difference
+        three.stage = "backward";
+        three.microBatch = 1;
+        QCOMPARE(chooseFirst(trace), std::optional<std::size_t>(0));
+        one.stage = "forward"; // of an earlier micro-batch
+        one.microBatch = 0;
+        three.stage = "batch";
+        QCOMPARE(chooseFirst(trace), std::optional<std::size_t>(1));
+        three = {2, {}, "rng", {}, {}, {}, 0, {}, {}};
+        QCOMPARE(chooseFirst(trace), std::optional<std::size_t>(0)); // before all micro-batches
+        one.stage = three.stage = {};
+        one.microBatch.reset();
         trace.ranks[0].first->classification.divergenceClass = DivergenceClass::Origin;
         QCOMPARE(chooseFirst(trace), std::optional<std::size_t>(0)); // an origin before others
         trace.ranks[1].first->record.iteration = 1;
