@@ -130,6 +130,12 @@ TensorRef stridedTensor(const PickleGraph &graph, const StorageSlot &slot,
 {
     TensorRef tensor;
     std::string name = torchDTypeName(graph, description.dtype);
+    if (name.empty() && slot.held.dtype.empty() && slot.problem) {
+        // A storage of an unknown class: nothing tells a type, and none is made up.
+        tensor.layoutKnown = false;
+        tensor.unreadable = slot.problem;
+        return tensor;
+    }
     if (name.empty())
         name = slot.held.dtype.empty() ? "uint8" : slot.held.dtype;
     const auto dtype = dtypeByName(name);

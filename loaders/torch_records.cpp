@@ -121,10 +121,11 @@ StorageSlot RecordTable::slot(const PickleGraph &graph, NodeId persistentId)
     } else if (id.value().bytes < slot.length
                && !std::exchange(m_saidLonger[id.value().key], true)) {
         m_context.builder.addDiagnostic(
-            {Severity::Warning, "mismatch", m_context.file,
+            {Severity::Error, "mismatch", m_context.file,
              "record '" + m_folder + escapeInvalidUtf8(id.value().key) + "'",
              "has " + std::to_string(slot.length) + " bytes, the pickle announces "
-                 + std::to_string(id.value().bytes)});
+                 + std::to_string(id.value().bytes) + "; the rest is not read"});
+        m_context.builder.setIncomplete();
         slot.length = id.value().bytes;
     }
     return slot;

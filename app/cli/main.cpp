@@ -3,6 +3,7 @@
 #include "app/cli/options.h"
 #include "app/cli/output.h"
 #include "app/core/output_file.h"
+#include "app/core/unfinished_files.h"
 
 #include <cstdio>
 #include <iterator>
@@ -74,6 +75,7 @@ int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    removeUnfinishedFilesOnSignals();
     try {
         return run(argc, argv);
     } catch (const std::bad_alloc &) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/output_file.h"
 
+#include "app/core/unfinished_files.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
@@ -33,11 +35,11 @@ fs::path resolved(const fs::path &path)
     return failed ? named : target;
 }
 
-/// Neither absent nor a regular file: written as it is.
-bool isSpecial(const fs::path &target)
+/// Neither absent nor a regular file, by the system's own walk along links: written as it is.
+bool isSpecial(const fs::path &path)
 {
     std::error_code failed;
-    const fs::file_status status = fs::status(target, failed);
+    const fs::file_status status = fs::status(path, failed);
     return fs::exists(status) && !fs::is_regular_file(status);
 }
 
@@ -66,14 +68,16 @@ OutputFile::OutputFile(std::string path, std::string target, std::string part)
 
 OutputFile::~OutputFile()
 {
-    if (m_file && !m_part.empty())
-        std::remove(m_part.c_str());
+    if (!m_file || m_part.empty())
+        return;
+    std::remove(m_part.c_str());
+    forgetUnfinishedFile(m_part);
 }
 
 Result<OutputFile> OutputFile::create(const std::string &path)
 {
     const fs::path target = resolved(path);
-    if (isSpecial(target)) {
+    if (isSpecial(path)) {
         OutputFile output(path, target, {});
         output.m_file.reset(std::fopen(path.c_str(), "wb"));
         if (!output.m_file)
@@ -83,8 +87,10 @@ Result<OutputFile> OutputFile::create(const std::string &path)
     for (int i = 0; i < PartNames; ++i) {
         OutputFile output(path, target, target.string() + ".part" + std::to_string(i));
         output.m_file.reset(std::fopen(output.m_part.c_str(), "wbx")); // x: nobody else's file
-        if (output.m_file)
+        if (output.m_file) {
+            rememberUnfinishedFile(output.m_part);
             return output;
+        }
         if (errno != EEXIST)
             return systemError(path, "cannot be written");
     }
@@ -110,6 +116,7 @@ Status OutputFile::commit()
         fs::permissions(m_part, before.permissions(), failed);
     if (std::rename(m_part.c_str(), m_target.c_str()) != 0)
         return systemError(m_path, "could not take its name");
+    forgetUnfinishedFile(m_part);
     m_part.clear();
     return {};
 }
@@ -122,7 +129,9 @@ Status checkOutput(const std::string &path, std::span<const std::string> inputs)
     std::error_code failed;
     if (fs::is_directory(target, failed))
         return Error{ErrorCode::Refused, path, {}, "must be a file to write, is a directory"};
-    if (!fs::is_directory(target.has_parent_path() ? target.parent_path() : ".", failed))
+    // The target of /dev/stdout may be the name of a pipe, which is in no folder.
+    if (!isSpecial(path)
+        && !fs::is_directory(target.has_parent_path() ? target.parent_path() : ".", failed))
         return Error{ErrorCode::NotFound, path, {}, "its folder is not there"};
     for (const std::string &input : inputs) {
         if (isInput(target, input))

@@ -8,6 +8,7 @@ not-compared with its reason, and the rest is to go on; what can be read after a
 import json
 import os
 import resource
+import signal
 import struct
 import subprocess
 import sys
@@ -76,6 +77,39 @@ def check_little_memory(cli, folder):
     expect(told > 0, "some limit to be too low")
 
 
+def check_nothing_is_left(cli, folder):
+    """What is being written goes when a signal or a limit ends the writing."""
+    path, out = os.path.join(folder, "long.safetensors"), os.path.join(folder, "out")
+    size = 200 << 20
+    text = json.dumps({"w": {"dtype": "U8", "shape": [size], "data_offsets": [0, size]}}).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        file.truncate(8 + len(text) + size)
+    os.mkdir(out)
+    extract = [cli, "extract", path, "--tensor", "w", "-o", os.path.join(out, "w.npy")]
+    for interrupt in (signal.SIGINT, signal.SIGTERM):
+        for _ in range(20):
+            run = subprocess.Popen(extract, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            while run.poll() is None and not os.listdir(out):
+                pass
+            run.send_signal(interrupt)
+            if run.wait(timeout=60) == -interrupt:
+                break
+            os.remove(os.path.join(out, "w.npy"))   # it was quicker
+        else:
+            expect(False, f"one of twenty runs to be ended by signal {interrupt}")
+        expect(os.listdir(out) == [], f"nothing to be left, found {os.listdir(out)}")
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20,) * 2)
+    run = subprocess.run(extract, capture_output=True, preexec_fn=limit, timeout=60)
+    expect(run.returncode == 2 and b"File too large" in run.stderr, f"the limit to be told, found {run.stderr!r}")
+    expect(os.listdir(out) == [], f"nothing to be left, found {os.listdir(out)}")
+    # A pipe is written as it is, under the name that shells give it too.
+    run = subprocess.run([cli, "inspect", path, "--json", "-o", "/dev/stdout"], capture_output=True, timeout=60)
+    expect(json.loads(run.stdout)["complete"] is True, "a document through /dev/stdout")
+    os.remove(path)
+
+
 def expect(condition, what):
     if not condition:
         sys.exit("expected " + what)
@@ -114,6 +148,7 @@ def main(cli, shim):
         status, document, _ = compare(cli, a, b, FAULT_KIND="eio", FAULT_BEGIN=0, **preload)
         expect(status == 2 and document["verdict"]["outcome"] == "not-compared", "an unreadable file not to be compared")
         check_little_memory(cli, folder)
+        check_nothing_is_left(cli, folder)
     print("faults are told, and the rest is compared")
 
 
