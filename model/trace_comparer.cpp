@@ -3,6 +3,7 @@
 
 #include "model/format.h"
 #include "model/trace_alignment.h"
+#include "model/trace_inquiry.h"
 #include "model/trace_plan.h"
 #include "model/trace_stage.h"
 #include "model/trace_summary.h"
@@ -58,7 +59,8 @@ struct TraceComparer::State
 {
     std::shared_ptr<const Trace> a, b;
     TracePlan plan;
-    std::size_t next = 0; ///< into plan.units
+    std::size_t next = 0;                ///< into plan.units
+    std::optional<TraceInquiry> inquiry; ///< after them, where the traces part
     std::size_t uncertified = 0;
     TraceComparison result;
     std::map<std::pair<std::optional<std::int64_t>, std::string>, StageSummary> stages;
@@ -101,6 +103,7 @@ struct TraceComparer::State
                            const TraceRecord &other, const Unit &unit) const;
     void closeUnit(std::size_t rank, Unit unit);
     void linkCollectives();
+    bool inquire(const std::stop_token &stop);
     void finish();
 };
 
@@ -378,9 +381,21 @@ void TraceComparer::State::linkCollectives()
     collectives.clear();
 }
 
+/// The second look, a rank at a time; false when there is nothing more to ask.
+bool TraceComparer::State::inquire(const std::stop_token &stop)
+{
+    if (!inquiry) {
+        linkCollectives();
+        result.firstRank = chooseFirst(result);
+        if (!result.firstRank)
+            return false;
+        inquiry.emplace(*a, *b, plan, result);
+    }
+    return inquiry->advance([&] { return stop.stop_requested(); });
+}
+
 void TraceComparer::State::finish()
 {
-    linkCollectives();
     if (uncertified > MostCertificates) {
         result.diagnostics.push_back(
             {Severity::Warning,
@@ -409,8 +424,11 @@ void TraceComparer::State::finish()
     facts.coverage.recordsCompared = result.coverage.records;
     facts.coverage.recordsTotal =
         result.coverage.records + result.coverage.onlyA + result.coverage.onlyB;
-    result.firstRank = chooseFirst(result);
     addTraceFindings(result, plan.recipe);
+    if (inquiry) {
+        for (Finding &finding : inquiry->findings())
+            result.findings.push_back(std::move(finding));
+    }
     result.finished = true;
 }
 
@@ -439,6 +457,8 @@ bool TraceComparer::advance(std::stop_token stop)
         state.next += stop.stop_requested() ? 0u : 1u;
         return true;
     }
+    if (state.inquire(stop))
+        return true;
     state.finish();
     return false;
 }
