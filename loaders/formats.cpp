@@ -2,6 +2,7 @@
 #include "loaders/formats.h"
 
 #include "loaders/directory_loader.h"
+#include "loaders/line_pattern.h"
 #include "loaders/loader.h"
 #include "loaders/trace_dialect.h"
 #include "loaders/zstd_source.h"
@@ -22,6 +23,9 @@ std::vector<FormatInfo> listFormats()
     for (const TraceDialect *dialect : allTraceDialects())
         formats.push_back(
             {std::string(dialect->name()), std::string(dialect->description()), true, {}});
+    const std::string noPatterns(whyNoPatterns());
+    formats.push_back({"mapping", "lines of any text, read by the rules of a mapping sheet", true,
+                       noPatterns.empty() ? noPatterns : "by JSON keys alone: " + noPatterns});
     const std::string noZstd(whyNoZstd());
     formats.push_back({"zstd",
                        "compressed items of distributed checkpoints, compressed fingerprint files",

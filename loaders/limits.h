@@ -83,6 +83,13 @@ constexpr std::size_t OpenFiles = 1024;
 constexpr std::size_t TraceLineBytes = std::size_t(16) << 20;
 /// Inputs or outputs of one record.
 constexpr std::size_t TraceObservations = 65'536;
+/// Bytes and rules of a mapping sheet: people write it.
+constexpr std::uint64_t MappingBytes = 256u << 10;
+constexpr std::size_t MappingRules = 200;
+/// Memory of one compiled expression of a sheet; the library's own default.
+constexpr std::size_t PatternBytes = std::size_t(8) << 20;
+/// Lines that a preview of a mapping sheet shows.
+constexpr std::uint64_t PreviewLines = 1'000'000;
 /// Files of one trace: a day of thousands of ranks.
 constexpr std::size_t TraceFiles = 200'000;
 /// Runs of records of one iteration in one file; more are an attack on memory.

@@ -21,12 +21,16 @@ struct DTypeOverride
     DType dtype;
 };
 
+class MappingSheet;
+
 /// What the caller of a loader wants and allows.
 struct OpenOptions
 {
     bool raw = false; ///< list each file as it is, no assembly
     std::vector<DTypeOverride> dtypes;
     Hdf5WorkerOptions hdf5Worker = {};
+    /// How lines are read that no dialect knows; then no dialect of traces is asked.
+    std::shared_ptr<const MappingSheet> mapping = {};
 };
 
 /// How sure a loader is that a file is its own, by content alone. The extension is never looked at.

@@ -13,6 +13,7 @@
 #include "loaders/open_trace.h"
 #include "loaders/run_directory.h"
 #include "loaders/step_name.h"
+#include "loaders/trace_mapping.h"
 
 #include <algorithm>
 #include <array>
@@ -166,9 +167,21 @@ std::string newestFolder(const fs::path &directory, const OpenedRun &run)
     return relative == "." ? std::string() : relative;
 }
 
-/// Opens the trace that some files are; nothing to do where there is none.
+/// The dialect of the sheet that the user gave; nullptr without one.
+std::shared_ptr<const TraceDialect> mappingOf(const OpenedRun &run)
+{
+    return run.m_options.mapping ? mappingDialect(run.m_options.mapping) : nullptr;
+}
+
+/// Opens the trace that some files are; nothing to do where there is none, unless a sheet was given.
 Status addTrace(TraceFiles files, OpenedRun &run, const std::stop_token &stop)
 {
+    if (!files.dialect && run.m_options.mapping)
+        return Error{ErrorCode::NotFound,
+                     {},
+                     {},
+                     "has no line that the sheet " + run.m_options.mapping->path() + " understands"
+                         + files.whyNone()};
     if (!files.dialect)
         return {};
     FP_TRY(run.m_trace, indexTrace(std::move(files), stop));
@@ -258,7 +271,7 @@ Result<std::shared_ptr<const Run>> openFile(const fs::path &path, OpenedPtr run,
         return openFpx(file, run->m_path);
     std::string whyNoTrace;
     if (!run->m_options.raw) {
-        TraceFiles trace = traceFileAt(path, stop);
+        TraceFiles trace = traceFileAt(path, stop, mappingOf(*run));
         whyNoTrace = trace.whyNone();
         FP_CHECK(addTrace(std::move(trace), *run, stop));
         addKeptSteps(*run);
@@ -415,7 +428,7 @@ Result<std::shared_ptr<const Run>> openDirectory(const fs::path &path, OpenedPtr
         run->add({std::nullopt, run->m_path, true}, {Place::Kind::Directory, path, {}, {}, false});
         return std::shared_ptr<const Run>(std::move(run));
     }
-    TraceFiles traceFiles = findTraceFiles(path, stop);
+    TraceFiles traceFiles = findTraceFiles(path, stop, mappingOf(*run));
     const std::string whyNoTrace = traceFiles.whyNone();
     const std::set<std::string> traced = traceFiles.names();
     const Diagnostics before = run->m_diagnostics;

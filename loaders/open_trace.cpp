@@ -142,12 +142,17 @@ TraceLeftover unrecognised(const std::string &name, ByteView head)
                 + std::to_string(ProbeMost) + " bytes, and it is longer"};
 }
 
+using MappedDialect = std::shared_ptr<const TraceDialect>;
+
 class Finder
 {
 public:
-    Finder(const fs::path &directory, const std::stop_token &stop)
+    Finder(const fs::path &directory, const std::stop_token &stop, MappedDialect mapping,
+           bool isNamed)
         : m_directory(directory),
-          m_stop(stop)
+          m_stop(stop),
+          m_mapping(std::move(mapping)),
+          m_isNamed(isNamed)
     {
     }
 
@@ -178,7 +183,8 @@ public:
     TraceFiles take()
     {
         TraceFiles result;
-        for (const TraceDialect *dialect : allTraceDialects()) {
+        result.mapped = m_mapping;
+        for (const TraceDialect *dialect : dialects()) {
             const auto found = m_found.find(dialect);
             if (found == m_found.end())
                 continue;
@@ -198,7 +204,7 @@ public:
     /// Asks the dialects of one file.
     void ask(std::shared_ptr<const ByteSource> source, std::string name)
     {
-        if (isBeingWritten(name)) {
+        if (isBeingWritten(name) && !m_mapping) {
             say(Severity::Note, "being-written", name, {},
                 "is still being written, and no part of the trace yet");
             return;
@@ -212,7 +218,7 @@ public:
             leaveOut({Kind::Unreadable, file.name, reasonOf(head.error())});
             return;
         }
-        const bool claimed = isClaimed(file.name);
+        const bool claimed = !m_mapping && isClaimed(file.name);
         if (claimed)
             m_claimed.insert(file.name);
         const TraceDialect *const dialect =
@@ -231,9 +237,17 @@ private:
         return "cannot be read: " + (error.place.empty() ? "" : error.place + ": ") + error.text;
     }
 
-    static const TraceDialect *dialectOf(const TraceFile &file, std::string_view head)
+    /// Those that are asked: with a mapping no other.
+    std::vector<const TraceDialect *> dialects() const
     {
-        const auto &all = allTraceDialects();
+        return m_mapping ? std::vector{m_mapping.get()} : allTraceDialects();
+    }
+
+    const TraceDialect *dialectOf(const TraceFile &file, std::string_view head) const
+    {
+        if (m_mapping && m_isNamed)
+            return m_mapping.get();
+        const auto all = dialects();
         const auto found = std::find_if(all.begin(), all.end(), [&](const TraceDialect *dialect) {
             return dialect->probe(file, head) == Confidence::Yes;
         });
@@ -289,6 +303,8 @@ private:
 
     const fs::path &m_directory;
     const std::stop_token &m_stop;
+    MappedDialect m_mapping;
+    bool m_isNamed; ///< the user named this very file
     std::map<const TraceDialect *, std::vector<TraceFile>> m_found;
     std::vector<TraceLeftover> m_leftovers;
     std::set<std::string> m_claimed;
@@ -326,9 +342,10 @@ std::string TraceFiles::whyNone() const
     return text;
 }
 
-TraceFiles findTraceFiles(const fs::path &directory, std::stop_token stop)
+TraceFiles findTraceFiles(const fs::path &directory, std::stop_token stop,
+                          const std::shared_ptr<const TraceDialect> &mapping)
 {
-    Finder finder(directory, stop);
+    Finder finder(directory, stop, mapping, false);
     finder.lookEverywhere();
     TraceFiles found = finder.take();
     found.directory = directory;
@@ -338,10 +355,11 @@ TraceFiles findTraceFiles(const fs::path &directory, std::stop_token stop)
     return found;
 }
 
-TraceFiles traceFileAt(const fs::path &path, std::stop_token stop)
+TraceFiles traceFileAt(const fs::path &path, std::stop_token stop,
+                       const std::shared_ptr<const TraceDialect> &mapping)
 {
     const fs::path directory = path.has_parent_path() ? path.parent_path() : fs::path(".");
-    Finder finder(directory, stop);
+    Finder finder(directory, stop, mapping, true);
     const std::string name = path.filename().string();
     auto source = FileSource::open(path, name);
     if (!source.ok())

@@ -15,10 +15,11 @@ namespace forkpoint {
 /// Files of a directory, down to limits::DirectoryDepth, that dialects take for theirs.
 struct TraceFiles
 {
-    const TraceDialect *dialect = nullptr; ///< of the most files; nullptr: there is none
-    std::vector<TraceFile> files;          ///< of that dialect, sorted by name
-    std::set<std::string> claimed;         ///< binary files that a dialect looked into
-    std::filesystem::path directory;       ///< that was looked through; empty for one file
+    const TraceDialect *dialect = nullptr;      ///< of the most files; nullptr: there is none
+    std::shared_ptr<const TraceDialect> mapped; ///< keeps the dialect of a mapping sheet
+    std::vector<TraceFile> files;               ///< of that dialect, sorted by name
+    std::set<std::string> claimed;              ///< binary files that a dialect looked into
+    std::filesystem::path directory;            ///< that was looked through; empty for one file
     /// What was left out and may matter: with a dialect, a Warning means that a part of the trace may
     /// be lost; without one, why files that could have been a trace are none.
     Diagnostics diagnostics;
@@ -32,9 +33,13 @@ struct TraceFiles
 std::set<std::string> claimedFiles(const std::filesystem::path &directory,
                                    const TraceDialect &dialect);
 
-TraceFiles findTraceFiles(const std::filesystem::path &directory, std::stop_token stop);
-/// The one file that the user named, as a trace; no dialect where it is none.
-TraceFiles traceFileAt(const std::filesystem::path &path, std::stop_token stop);
+/// With a mapping, the files that its sheet takes, and no others.
+TraceFiles findTraceFiles(const std::filesystem::path &directory, std::stop_token stop,
+                          const std::shared_ptr<const TraceDialect> &mapping = nullptr);
+/// The one file that the user named, as a trace; no dialect where it is none. A mapping takes it
+/// whatever it is.
+TraceFiles traceFileAt(const std::filesystem::path &path, std::stop_token stop,
+                       const std::shared_ptr<const TraceDialect> &mapping = nullptr);
 
 /// Reads all records once and keeps where they are: streams by rank, segments by iteration.
 Result<std::shared_ptr<const Trace>> indexTrace(TraceFiles files, std::stop_token stop);

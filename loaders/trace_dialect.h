@@ -32,6 +32,8 @@ public:
     /// read. Where records name other ranks, that is a problem of theirs.
     const TraceCoordinate &coordinate() const { return m_coordinate; }
     const std::vector<TraceFact> &facts() const { return m_facts; }
+    /// Whose the record is that was read last, where one file may hold several ranks.
+    virtual std::optional<std::int64_t> rankOfRecord() const { return std::nullopt; }
     /// What the file says of its place among those of its rank, once the first record was asked for;
     /// nullptr where its dialect has no such thing.
     virtual const TracePart *part() const { return nullptr; }

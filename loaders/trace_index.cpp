@@ -39,6 +39,7 @@ class IndexedTrace final : public Trace
 public:
     explicit IndexedTrace(TraceFiles files)
         : m_dialect(files.dialect->name()),
+          m_mapped(std::move(files.mapped)),
           m_reader(*files.dialect),
           m_files(std::move(files.files)),
           m_directory(std::move(files.directory)),
@@ -133,10 +134,15 @@ private:
     using Key =
         std::pair<std::vector<std::pair<std::string, std::int64_t>>, std::optional<std::int64_t>>;
 
+    /// Of one file; the key is nothing where it is of one rank.
+    using SegmentsByRank = std::map<std::optional<std::int64_t>, std::vector<TraceSegment>>;
+
     Status indexFile(const TraceFile &file, const std::stop_token &stop)
     {
         FP_TRY(const auto reader, m_reader.open(file, {}));
-        std::vector<TraceSegment> segments;
+        SegmentsByRank ranks;
+        TraceSegment *last = nullptr;
+        std::optional<std::int64_t> rankOfLast;
         for (;;) {
             if (stop.stop_requested())
                 return Error{ErrorCode::Cancelled, file.name, {}, "cancelled"};
@@ -150,23 +156,29 @@ private:
             if (!*record)
                 break;
             const TraceRecord &found = **record;
-            if (segments.empty() || segments.back().iteration != found.iteration) {
+            const auto rank = reader->rankOfRecord();
+            if (!last || last->iteration != found.iteration || rank != rankOfLast) {
                 if (++m_segments > limits::TraceSegments) {
                     note(Severity::Warning, std::string(toString(ErrorCode::Limit)), file.name, {},
-                         "changes its iteration more than " + std::to_string(limits::TraceSegments)
+                         "changes its iteration or rank more than "
+                             + std::to_string(limits::TraceSegments)
                              + " times; the rest is left out");
                     break;
                 }
-                segments.push_back({found.iteration, found.place, 0});
+                last = &ranks[rank].emplace_back(TraceSegment{found.iteration, found.place, 0});
+                rankOfLast = rank;
             }
-            ++segments.back().records;
+            ++last->records;
             noteKept(found);
         }
         if (const TracePart *part = reader->part()) {
             m_parts.push_back(*part);
             m_parts.back().file = file.name;
         }
-        add(*reader, std::move(segments));
+        if (ranks.empty()) // a file without records may state facts
+            ranks[std::nullopt];
+        for (auto &[rank, segments] : ranks)
+            add(*reader, rank, std::move(segments));
         return {};
     }
 
@@ -206,9 +218,12 @@ private:
                   std::back_inserter(m_diagnostics));
     }
 
-    void add(const TraceReader &reader, std::vector<TraceSegment> segments)
+    void add(const TraceReader &reader, std::optional<std::int64_t> rank,
+             std::vector<TraceSegment> segments)
     {
-        const TraceCoordinate &coordinate = reader.coordinate();
+        TraceCoordinate coordinate = reader.coordinate();
+        if (rank)
+            coordinate.rank = rank;
         // A stream with axes is named by these alone: the global rank is for information.
         const Key key{coordinate.axes,
                       coordinate.axes.empty() ? coordinate.rank : std::optional<std::int64_t>()};
@@ -246,6 +261,7 @@ private:
     }
 
     std::string m_dialect;
+    std::shared_ptr<const TraceDialect> m_mapped; ///< keeps m_reader, where a sheet made it
     const TraceDialect &m_reader;
     std::vector<TraceFile> m_files;
     std::filesystem::path m_directory; ///< that was looked through; empty for one file

@@ -55,8 +55,10 @@ Result<std::optional<TraceRecord>> TraceLineReader::next()
 {
     for (;;) {
         FP_TRY(const auto line, m_lines.next());
-        if (!line)
+        if (!line) {
+            atEnd();
             return std::optional<TraceRecord>();
+        }
         TraceRecord record;
         record.place = {m_file.index, line->number, line->byte, line->text.size()};
         if (line->tooLong) {

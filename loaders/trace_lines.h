@@ -28,6 +28,8 @@ protected:
         Bad,    ///< `problem` says why
     };
     virtual Use take(std::string_view line, TraceRecord &record, std::string &problem) = 0;
+    /// After the last line.
+    virtual void atEnd() {}
 
 private:
     TraceFile m_file;

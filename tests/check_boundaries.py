@@ -32,6 +32,7 @@ INTRINSICS = re.compile(r"^<([a-z]?mmintrin|immintrin|x86intrin|cpuid|arm_neon)\
 CUDA = re.compile(r'^[<"](cuda_runtime_api|cuda_runtime|cuda)\.h[>"]$')
 ZLIB = re.compile(r"^<zlib\.h>$")
 ZSTD = re.compile(r"^<zstd\.h>$")
+RE2 = re.compile(r"^<re2/re2\.h>$")
 CODEC = re.compile(r"^<(zlib|bzlib|szlib)\.h>$")
 HDF5 = re.compile(r"^<hdf5\.h>$")
 OPENSSL = re.compile(r"^<openssl/[a-z0-9_]+\.h>$")
@@ -62,6 +63,8 @@ RULES = (
          "the standard library, a decompressor, model/ and loaders/"),
     Rule(r"loaders/zstd_\w+\.cpp", (STANDARD, ZSTD, own("model", "loaders")),
          "the standard library, zstd, model/ and loaders/"),
+    Rule(r"loaders/line_pattern\.cpp", (STANDARD, RE2, own("model", "loaders")),
+         "the standard library, RE2, model/ and loaders/"),
     Rule(r"loaders/", (STANDARD, ZLIB, OPENSSL, JSON, own("model", "loaders")),
          "the standard library, model/, loaders/; JSON; zlib in four units (decoding, gzip, chunks, checksums), OpenSSL in one; system headers only in "
          "platform_*.cpp"),
@@ -93,6 +96,7 @@ ONE_PLACE = (
     (ZLIB, r"loaders/", 4, "zlib.h"),
     (re.compile(r"^<bzlib\.h>$"), r"loaders/", 1, "bzlib.h"),
     (re.compile(r"^<szlib\.h>$"), r"loaders/", 1, "szlib.h"),
+    (re.compile(r"^<re2/re2\.h>$"), r"loaders/", 1, "re2.h"),
     (OPENSSL, r"(loaders|app/core)/", 1, "OpenSSL"),
 )
 

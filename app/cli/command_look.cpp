@@ -7,6 +7,7 @@
 #include "app/core/fingerprint_file.h"
 #include "app/core/fingerprint_index.h"
 #include "app/core/inspect_document.h"
+#include "app/core/mapping_preview.h"
 #include "app/core/thread_pool.h"
 #include "model/json_writer.h"
 
@@ -42,10 +43,27 @@ int refuseExtract(const Options &options, const Error &error)
     return 2;
 }
 
+/// How a mapping sheet understands the first lines; a line that it does not is something not read.
+int runPreview(const Options &options)
+{
+    const auto preview = previewMapping(options.pathA, options.open.mapping, options.preview, {});
+    if (!preview) {
+        printError(preview.error());
+        if (options.json)
+            writeOutput(options, refusalDocument("inspect", preview.error().message()));
+        return 2;
+    }
+    const std::string text = options.json ? previewJson(*preview) : previewText(*preview);
+    const bool all = preview->count(MappedLine::Use::NotUnderstood) == 0;
+    return writeOutput(options, text) && all ? 0 : 2;
+}
+
 } // namespace
 
 int runInspect(const Options &options)
 {
+    if (options.preview > 0)
+        return runPreview(options);
     ThreadPool threads(options.threads);
     ProgressLine line(options);
     const InspectDocument document =

@@ -30,6 +30,8 @@ constexpr std::string_view Compare = R"(Examples:
       step 8 of A with step 4 of B, for series that count differently
   forkpoint-cli compare a.safetensors b.pt --rename 's/^module.//' --scope weights
       only weights, after taking "module." off the front of names
+  forkpoint-cli compare a.log b.log --mapping our.map
+      lines of a format of one's own, read by the rules of a mapping sheet
   forkpoint-cli compare a.pt b.pt --max-ulp 1
       neighbouring numbers pass; the outcome is then within-tolerance, not identical
 
@@ -59,6 +61,8 @@ constexpr std::string_view Inspect = R"(Examples:
   forkpoint-cli inspect run_a                          the newest complete step of a series
   forkpoint-cli inspect run_a --step 4 --json          one step, for scripts
   forkpoint-cli inspect model.safetensors --digest sha256
+  forkpoint-cli inspect a.log --mapping our.map --preview 20
+      how the first 20 lines are understood by a mapping sheet, and which are not
 
 Exit status: 0 everything listed can be read, 2 something cannot; what was read is printed all the same.)";
 

@@ -4,6 +4,7 @@
 #include "app/cli/output.h"
 #include "app/core/output_file.h"
 #include "app/core/unfinished_files.h"
+#include "loaders/mapping_sheet.h"
 
 #include <cstdio>
 #include <iterator>
@@ -37,6 +38,8 @@ Status checkOutputs(const Options &options)
         if (!path.empty())
             inputs.push_back(path);
     }
+    if (options.open.mapping)
+        inputs.push_back(options.open.mapping->path());
     std::vector<std::string> outputs = options.reports;
     outputs.push_back(options.output);
     outputs.push_back(options.fingerprintFile);

@@ -3,6 +3,8 @@
 
 #include "app/cli/help_text.h"
 #include "app/core/report_file.h"
+#include "loaders/limits.h"
+#include "loaders/mapping_sheet.h"
 #include "loaders/tensor_digest.h"
 
 #include <CLI/CLI.hpp>
@@ -21,7 +23,7 @@ namespace {
 struct RawOptions
 {
     Options options;
-    std::string pair = "auto", step, steps, scope, order = "index", maxRate;
+    std::string pair = "auto", step, steps, scope, order = "index", maxRate, mapping;
     std::vector<std::string> renames, overrides, digests;
     double rtol = 0, atol = 0;
     std::uint64_t maxUlp = 0;
@@ -143,6 +145,18 @@ Status finishSteps(const RawOptions &raw, StepSelection &steps)
     return {};
 }
 
+Status finishMapping(const std::string &path, Options &options)
+{
+    if (options.preview > 0 && path.empty())
+        return usage("--preview shows how --mapping SHEET understands lines, and none is given");
+    if (path.empty())
+        return {};
+    if (options.open.raw)
+        return usage("--raw and --mapping exclude each other");
+    FP_TRY(options.open.mapping, MappingSheet::read(path));
+    return {};
+}
+
 std::string digestNames()
 {
     std::string names;
@@ -179,6 +193,7 @@ Result<Options> finishOptions(RawOptions raw)
     if (!raw.maxRate.empty()) {
         FP_TRY(options.maxRate, parseRate(raw.maxRate));
     }
+    FP_CHECK(finishMapping(raw.mapping, options));
     if (raw.order != "index" && raw.order != "largest")
         return usage("--order is index or largest");
     options.query.order = raw.order == "largest" ? ElementOrder::Largest : ElementOrder::Differing;
@@ -219,6 +234,14 @@ void addOpening(CLI::App &command, RawOptions &raw)
         ->type_name("N[:M]");
 }
 
+void addMapping(CLI::App &command, RawOptions &raw)
+{
+    command
+        .add_option("--mapping", raw.mapping,
+                    "Read the lines of a trace that no dialect knows by the rules of SHEET")
+        ->type_name("SHEET");
+}
+
 void addPairing(CLI::App &command, RawOptions &raw)
 {
     command
@@ -256,6 +279,7 @@ void addCompare(CLI::App &command, RawOptions &raw)
     command.add_option("A", options.pathA, "A checkpoint or a series")->required();
     command.add_option("B", options.pathB, "What to compare it with")->required();
     addOpening(command, raw);
+    addMapping(command, raw);
     addPairing(command, raw);
     command.add_option("--steps", raw.steps, "Only the steps FROM to TO")->type_name("FROM:TO");
     command.add_flag("--bisect", options.steps.bisect,
@@ -299,6 +323,12 @@ void addInspect(CLI::App &command, RawOptions &raw)
 {
     command.add_option("PATH", raw.options.pathA, "What to look into")->required();
     addOpening(command, raw);
+    addMapping(command, raw);
+    command
+        .add_option("--preview", raw.options.preview,
+                    "Show how the first N lines are understood by --mapping, and open nothing")
+        ->type_name("N")
+        ->check(CLI::Range(std::uint64_t(1), limits::PreviewLines));
     command.add_option("--digest", raw.digests, "Digests of each tensor: " + digestNames());
 }
 

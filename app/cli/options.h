@@ -37,6 +37,7 @@ struct Options
     // inspect, fingerprint
     std::vector<std::string> digests;
     std::string fingerprintFile; ///< --out
+    std::size_t preview = 0;     ///< lines that a mapping sheet is tried out on; 0: none
     bool clear = false;          ///< index
 
     // elements, extract

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/compare_command.h"
 
+#include "loaders/mapping_sheet.h"
 #include "model/format.h"
 #include "model/shell_word.h"
 #include "model/text.h"
@@ -121,6 +122,7 @@ std::string commandLine(const CompareCommand &command)
     return "forkpoint-cli compare " + pathWord(command.pathA) + " " + pathWord(command.pathB)
         + stepWords(command.steps) + pairingWords(options.pairing)
         + toleranceWords(options.tolerance) + openWords(command.open)
+        + (command.open.mapping ? option("--mapping", command.open.mapping->path()) : "")
         + (options.strictValues ? " --strict-values" : "")
         + (options.verdictOnly ? " --verdict-only" : "") + (options.full ? " --full" : "");
 }

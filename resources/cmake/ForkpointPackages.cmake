@@ -1,5 +1,5 @@
 # Optional packages, each with what it is for. Sets FORKPOINT_HAVE_GUI, FORKPOINT_HAVE_ZSTD, FORKPOINT_HAVE_HDF5,
-# FORKPOINT_HAVE_BZIP2, FORKPOINT_HAVE_SZIP and FORKPOINT_HAVE_CUDA.
+# FORKPOINT_HAVE_BZIP2, FORKPOINT_HAVE_SZIP, FORKPOINT_HAVE_RE2 and FORKPOINT_HAVE_CUDA.
 
 set(FORKPOINT_HAVE_GUI OFF)
 if(NOT FORKPOINT_GUI STREQUAL "OFF")
@@ -63,6 +63,19 @@ function(forkpoint_codec name header library)
 endfunction()
 forkpoint_codec(BZIP2 bzlib.h bz2)
 forkpoint_codec(SZIP szlib.h sz)
+
+set(FORKPOINT_HAVE_RE2 OFF)
+if(NOT FORKPOINT_RE2 STREQUAL "OFF")
+    # Debian's package has no CMake file of its own.
+    find_path(RE2_INCLUDE_DIR re2/re2.h)
+    find_library(RE2_LIBRARY re2)
+    if(RE2_INCLUDE_DIR AND RE2_LIBRARY)
+        set(FORKPOINT_HAVE_RE2 ON)
+    elseif(FORKPOINT_RE2 STREQUAL "ON")
+        message(FATAL_ERROR "FORKPOINT_RE2 is ON, but there is no libre2")
+    endif()
+endif()
+add_feature_info(re2 FORKPOINT_HAVE_RE2 "regular expressions in mapping sheets")
 
 set(FORKPOINT_HAVE_CUDA OFF)
 if(NOT FORKPOINT_CUDA STREQUAL "OFF")

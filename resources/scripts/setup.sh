@@ -7,7 +7,7 @@ build="$root/build/release"
 logs="$root/build/logs"
 
 build_packages="g++ cmake ninja-build zlib1g-dev libzstd-dev libssl-dev nlohmann-json3-dev libcli11-dev libhdf5-dev
-    libbz2-dev libaec-dev"
+    libbz2-dev libaec-dev libre2-dev"
 viewer_packages="qt6-base-dev qt6-svg-dev libqcustomplot-dev"
 package_packages="dpkg-dev desktop-file-utils appstream shared-mime-info man-db groff-base"
 test_packages="python3 python3-h5py python3-numpy python3-xxhash xxhash libxxhash-dev pkg-config"
