@@ -45,6 +45,29 @@ Look look(LinkStatus status)
     return {QStringLiteral("–"), QStringLiteral("not recorded"), ThemeColor::Muted};
 }
 
+Look look(RecordStatus status)
+{
+    switch (status) {
+    case RecordStatus::Equal:
+        return {QStringLiteral("="), QStringLiteral("equal"), ThemeColor::Equal};
+    case RecordStatus::NoneSeen:
+        return {QStringLiteral("?"), QStringLiteral("none seen"), ThemeColor::Unknown};
+    case RecordStatus::Different: return look(ItemStatus::Different);
+    case RecordStatus::Moved:
+        return {QStringLiteral("⇅"), QStringLiteral("moved"), ThemeColor::Difference};
+    case RecordStatus::OnlyA: return look(ItemStatus::OnlyInA);
+    case RecordStatus::OnlyB: return look(ItemStatus::OnlyInB);
+    case RecordStatus::NotComparable:
+        return {QStringLiteral("?"), QStringLiteral("not comparable"), ThemeColor::Unknown};
+    case RecordStatus::NoValue:
+        return {QStringLiteral("·"), QStringLiteral("no value"), ThemeColor::Muted};
+    case RecordStatus::Artifact:
+        return {QStringLiteral("·"), QStringLiteral("left out"), ThemeColor::Muted};
+    case RecordStatus::Open: break;
+    }
+    return {QStringLiteral("…"), QStringLiteral("no partner yet"), ThemeColor::Muted};
+}
+
 Look look(Outcome outcome)
 {
     switch (outcome) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/record_row.h"
 #include "model/run_comparison.h"
 #include "widgets/roles.h"
 
@@ -19,6 +20,7 @@ struct Look
 Look look(ItemStatus status); ///< = ≠ ? ◐ ◑
 Look look(StepStatus status); ///< the same, … while pending
 Look look(LinkStatus status);
+Look look(RecordStatus status);
 Look look(Outcome outcome);
 Look look(Severity severity);
 

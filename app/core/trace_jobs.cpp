@@ -36,7 +36,7 @@ JobBatch recordsBatch(SessionInputs inputs, RecordQuery query,
         }
         FP_TRY(const bool more, work->builder->advance(control.stop()));
         // Until it is found, what is there would only be replaced.
-        if (more && !work->builder->hasFound()) {
+        if (more && (!work->builder->hasFound() || !work->clock.due())) {
             control.report(work->builder->progress());
             return Batch::More;
         }

@@ -94,10 +94,10 @@ QWidget *MainWindow::buildInvestigation()
     m_banner = new VerdictBanner(&m_context);
     m_strip = new StepStrip(&m_context);
     m_list = new TensorList(&m_context);
-    m_detail = new TensorDetail(&m_context);
+    m_right = buildRight();
     m_splitter = new QSplitter(Qt::Horizontal);
     m_splitter->addWidget(m_list);
-    m_splitter->addWidget(m_detail);
+    m_splitter->addWidget(m_right);
     m_splitter->setStretchFactor(0, 560);
     m_splitter->setStretchFactor(1, 700);
     m_splitter->setSizes({560, 700}); // a proportion: the layout scales it
@@ -197,7 +197,8 @@ void MainWindow::connectViews()
     connect(m_detail, &TensorDetail::message, m_status, &JobStatus::showMessage);
     connect(m_nonFinite, &NonFiniteDock::itemRequested, m_list, &TensorList::showItem);
     connect(m_resume, &ResumeDock::itemRequested, m_list, &TensorList::showItem);
-    connect(m_banner, &VerdictBanner::itemRequested, m_list, &TensorList::showItem);
+    connect(m_banner, &VerdictBanner::itemRequested, this, &MainWindow::showItem);
+    connectRecords();
     connect(m_banner, &VerdictBanner::classRequested, m_list, &TensorList::showClass);
     connect(m_banner, &VerdictBanner::openRequested, this, &MainWindow::chooseSide);
     connect(m_printer, &ReportPrinter::printed, this,
@@ -295,7 +296,7 @@ bool MainWindow::showPart(const QString &word)
         show();
         return true;
     }
-    return false;
+    return showRecordPart(word);
 }
 
 void MainWindow::refreshActions()

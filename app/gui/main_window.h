@@ -15,6 +15,7 @@ namespace forkpoint {
 
 class JobStatus;
 class NonFiniteDock;
+class RecordDetail;
 class ReportPrinter;
 class ResumeDock;
 class RemarkDock;
@@ -51,6 +52,7 @@ protected:
 
 private:
     QWidget *buildInvestigation();
+    QStackedWidget *buildRight();
     void keepRoom();
     void buildToolBar();
     void buildDocks();
@@ -63,6 +65,10 @@ private:
     void buildHelpMenu();
     void fillRecent();
     void connectViews();
+    void connectRecords();
+    bool showRecordPart(const QString &word);
+    void showItem(const QString &name);
+    void leadToRecords();
     void restoreWindow();
 
     QAction *addTo(QMenu *menu, const QString &text, const QKeySequence &shortcut,
@@ -97,6 +103,9 @@ private:
     QSplitter *m_splitter;
     TensorList *m_list;
     TensorDetail *m_detail;
+    RecordDetail *m_recordDetail;
+    QStackedWidget *m_right; ///< of the tensor or of the record
+    bool m_ledToRecords = false;
     SideChips *m_chips;
     RemarkDock *m_findings, *m_problems;
     NonFiniteDock *m_nonFinite;

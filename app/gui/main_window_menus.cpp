@@ -125,6 +125,12 @@ void MainWindow::buildViewMenu()
     for (int i = 0; const auto &[text, page] : pages)
         addTo(menu, text, QKeySequence(tr("Alt+%1").arg(++i)),
               [this, page = page] { m_detail->showPage(page); });
+    addTo(menu, tr("&Records of traces"), tr("Alt+6"),
+          [this] { showRecordPart(QStringLiteral("records")); });
+    addTo(menu, tr("Ra&nks of traces"), tr("Alt+7"),
+          [this] { showRecordPart(QStringLiteral("ranks")); });
+    addTo(menu, tr("Record o&ver steps"), tr("Alt+8"),
+          [this] { showRecordPart(QStringLiteral("drift")); });
     menu->addSeparator();
     buildThemeMenu(menu->addMenu(tr("&Theme")));
     buildFontMenu(menu->addMenu(tr("Font &size")));

@@ -33,6 +33,9 @@ Screenshot::Screenshot(const Arguments &arguments, ViewContext &context, MainWin
     connect(&context, &ViewContext::elementsReady, this, stir);
     connect(&context, &ViewContext::mapReady, this, stir);
     connect(&context, &ViewContext::historyReady, this, stir);
+    connect(&context, &ViewContext::recordsReady, this, stir);
+    connect(&context, &ViewContext::recordTextReady, this, stir);
+    connect(&context, &ViewContext::driftReady, this, stir);
     connect(&context, &ViewContext::jobChanged, this, stir);
     connect(&m_timer, &QTimer::timeout, this, &Screenshot::look);
     m_quiet.start();

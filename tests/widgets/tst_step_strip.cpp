@@ -8,6 +8,7 @@
 #include "widgets/widget_test_main.h"
 
 #include <QAction>
+#include <QSignalSpy>
 #include <QXmlStreamReader>
 
 #include <ctime>
@@ -164,9 +165,15 @@ void TestStepStrip::timelineOfTracesIsShownAndSelected()
              std::size_t(0)); // it opens at 28 to 33, the checkpoint is before
     strip.nextDifferenceAction()->trigger();
     QCOMPARE(context.calls.last(), QStringLiteral("selectStep 30"));
-    QTest::mouseClick(&strip, Qt::LeftButton, {},
-                      QPoint(985 - 40, 12)); // right: the last steps shown
+    QSignalSpy chosen(&strip, &StepStrip::cellChosen), activated(&strip, &StepStrip::cellActivated);
+    const QPoint last(985 - 40, 12); // right: the last steps shown
+    QTest::mouseClick(&strip, Qt::LeftButton, {}, last);
     QCOMPARE(context.calls.last(), QStringLiteral("selectStep 33"));
+    QCOMPARE(chosen.size(), 1);
+    QCOMPARE(chosen[0][0].value<std::int64_t>(), std::int64_t(33));
+    QCOMPARE(chosen[0][1].value<std::string>(), std::string("batch"));
+    QTest::mouseDClick(&strip, Qt::LeftButton, {}, last);
+    QCOMPARE(activated.size(), 1);
     strip.zoomToFitAction()->trigger();
     QCOMPARE(strip.columns().size(), std::size_t(1)); // of the lane of checkpoints
     QVERIFY(!strip.grab().isNull());

@@ -47,11 +47,17 @@ public:
     /// As it is on the screen, as a file: suffix "png" or "svg".
     QByteArray picture(const QString &suffix) const;
 
+Q_SIGNALS:
+    /// A cell of the timeline was clicked; its step has been selected.
+    void cellChosen(std::int64_t step, const std::string &stage);
+    void cellActivated(); ///< by a double click
+
 protected:
     void paintEvent(QPaintEvent *event) override;
     void mousePressEvent(QMouseEvent *event) override;
     void mouseMoveEvent(QMouseEvent *event) override;
     void mouseReleaseEvent(QMouseEvent *event) override;
+    void mouseDoubleClickEvent(QMouseEvent *event) override;
     void wheelEvent(QWheelEvent *event) override;
     void keyPressEvent(QKeyEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;

@@ -82,11 +82,18 @@ void StepStrip::mouseReleaseEvent(QMouseEvent *event)
         const QPoint at = event->pos();
         if (const auto place = m_timeline.placeAt(at, timelineArea(), m_axis)) {
             select(place->step);
+            Q_EMIT cellChosen(place->step, place->stage);
         } else if (const auto mark = markAt(at.x())) {
             select((*m_lane)[*mark].step);
         }
     }
     m_pressed = m_dragging = false;
+}
+
+void StepStrip::mouseDoubleClickEvent(QMouseEvent *event)
+{
+    if (m_timeline.placeAt(event->pos(), timelineArea(), m_axis))
+        Q_EMIT cellActivated();
 }
 
 void StepStrip::wheelEvent(QWheelEvent *event)

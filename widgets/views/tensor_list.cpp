@@ -13,6 +13,7 @@
 #include "widgets/views/hinted_line_edit.h"
 #include "widgets/views/list_counts.h"
 #include "widgets/views/pairing_page.h"
+#include "widgets/views/records_page.h"
 #include "widgets/views/row_menu.h"
 #include "widgets/views/shown_lists.h"
 #include "widgets/views/table_actions.h"
@@ -91,6 +92,8 @@ TensorList::TensorList(ViewContext *context, QWidget *parent)
     }
     m_pairing = new PairingPage(context, m_stack);
     m_stack->addWidget(m_pairing);
+    m_records = new RecordsPage(context, m_stack);
+    m_stack->addWidget(m_records);
     m_placeholder = new QLabel(m_stack);
     m_placeholder->setTextFormat(Qt::PlainText);
     m_placeholder->setAlignment(Qt::AlignCenter);
@@ -118,6 +121,10 @@ void TensorList::connectModels()
     connect(m_values, &RowTableModel::cellsChanged, this,
             [this] { m_valueTree->updateComparison(m_values->comparison()); });
     connect(m_pairing, &PairingPage::rowsChanged, this, [this] { updatePlaceholder(); });
+    connect(m_records, &RecordsPage::message, this, &TensorList::message);
+    connect(m_records, &RecordsPage::tensorRequested, this, [this] { showPage(Page::Tensors); });
+    connect(m_context, &ViewContext::comparisonChanged, this, &TensorList::showControls);
+    connect(m_context, &ViewContext::sideChanged, this, &TensorList::showControls);
     connect(m_context, &ViewContext::stepComparisonChanged, this, [this] { refresh(); });
     connect(m_context, &ViewContext::selectedStepChanged, this, [this] { refresh(); });
     connect(m_context, &ViewContext::selectedTensorChanged, this, [this] { selectFromContext(); });
@@ -153,7 +160,8 @@ void TensorList::buildBar()
     m_tabs->addTab(tr("Tensors"));
     m_tabs->addTab(tr("Values"));
     m_tabs->addTab(tr("Pairing"));
-    m_tabs->setAccessibleName(tr("Tensors, values or pairing"));
+    m_tabs->addTab(tr("Records"));
+    m_tabs->setAccessibleName(tr("Tensors, values, pairing or records"));
     m_filter = new HintedLineEdit(this);
     m_filter->setPlaceholderText(tr("Filter…"));
     m_filter->setToolTip(tr("Only names that contain this text (Ctrl+F)"));
@@ -177,9 +185,9 @@ void TensorList::buildBar()
     bar->addWidget(m_filter);
     bar->addWidget(m_onlyDiffering);
     bar->addWidget(m_treeButton);
-    auto *show = new QToolButton(this);
-    buildShowMenu(show);
-    bar->addWidget(show);
+    m_show = new QToolButton(this);
+    buildShowMenu(m_show);
+    bar->addWidget(m_show);
     static_cast<QVBoxLayout *>(layout())->addLayout(bar);
     m_counts = new QLabel(this);
     m_counts->setTextFormat(Qt::PlainText);
@@ -188,13 +196,14 @@ void TensorList::buildBar()
     layout()->addWidget(m_counts);
 
     connect(m_tabs, &QTabBar::currentChanged, this, [this] {
-        m_treeAction->setEnabled(page() != Page::Pairing);
+        showControls();
         m_onlyDiffering->setText(page() == Page::Pairing ? tr("only unpaired")
                                                          : tr("only differing"));
         fillTree();
         updateHeader();
         updatePlaceholder();
         selectFromContext();
+        Q_EMIT pageChanged();
     });
     connect(m_filter, &QLineEdit::textChanged, this, [this] { applyFilter(); });
     connect(m_onlyDiffering, &QCheckBox::toggled, m_onlyDifferingAction, &QAction::setChecked);
@@ -262,13 +271,32 @@ TensorList::Page TensorList::page() const
 
 bool TensorList::isTree() const
 {
-    return m_treeAction->isChecked() && page() != Page::Pairing;
+    return m_treeAction->isChecked() && page() < Page::Pairing;
+}
+
+/// What can be chosen on the page; the page of records is there where traces are.
+void TensorList::showControls()
+{
+    if (page() == Page::Records && !m_records->hasTraces())
+        m_tabs->setCurrentIndex(int(Page::Tensors)); // before its neighbour takes over
+    m_tabs->setTabVisible(int(Page::Records), m_records->hasTraces());
+    const bool isList = page() != Page::Records;
+    m_treeAction->setEnabled(page() < Page::Pairing);
+    m_onlyDifferingAction->setEnabled(isList);
+    m_filterAction->setEnabled(isList);
+    for (QWidget *control :
+         std::initializer_list<QWidget *>{m_filter, m_onlyDiffering, m_treeButton, m_show})
+        control->setVisible(isList);
+    m_tabs->updateGeometry(); // a tab more or less is another width
+    layout()->invalidate();
 }
 
 QTreeView *TensorList::currentView() const
 {
     if (page() == Page::Pairing)
         return m_pairing->view();
+    if (page() == Page::Records)
+        return m_records->view();
     if (page() == Page::Values)
         return isTree() ? m_valueTreeView : m_valueView;
     return isTree() ? m_treeView : m_tableView;
@@ -322,8 +350,8 @@ void TensorList::clearFilter()
 void TensorList::updateHeader()
 {
     const auto comparison = m_context->stepComparison();
-    m_counts->setVisible(page() != Page::Pairing);
-    if (!comparison || page() == Page::Pairing) {
+    m_counts->setVisible(page() < Page::Pairing);
+    if (!comparison || page() >= Page::Pairing) {
         m_counts->clear();
         return;
     }
@@ -339,6 +367,10 @@ void TensorList::updateHeader()
 
 void TensorList::updatePlaceholder()
 {
+    if (page() == Page::Records) {
+        m_stack->setCurrentWidget(m_records);
+        return;
+    }
     const auto comparison = m_table->comparison();
     QTreeView *view = currentView();
     QString text;

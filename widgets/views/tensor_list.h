@@ -19,19 +19,21 @@ class QTreeView;
 namespace forkpoint {
 
 class PairingPage;
+class RecordsPage;
 class RowFilter;
 class TensorTableModel;
 class TensorTreeModel;
 class ValueTableModel;
 class ValueTreeModel;
 
-/// What differs at the selected step: tensors and values, flat or as trees, and who met whom.
+/// What differs at the selected step: tensors and values, flat or as trees, who met whom, and the
+/// records of traces.
 class TensorList : public QWidget
 {
     Q_OBJECT
 
 public:
-    enum class Page { Tensors, Values, Pairing };
+    enum class Page { Tensors, Values, Pairing, Records };
 
     explicit TensorList(ViewContext *context, QWidget *parent = nullptr);
 
@@ -39,6 +41,8 @@ public:
     QAction *treeAction() const { return m_treeAction; }                   ///< Ctrl+T, checkable
     QAction *onlyDifferingAction() const { return m_onlyDifferingAction; } ///< Ctrl+D, checkable
     void showPage(Page page);
+    Page page() const;
+    RecordsPage *records() const { return m_records; }
     /// The values page, reduced to the recipe differences.
     void showRecipe();
     /// Everything of one class, on the page that has some of it.
@@ -48,6 +52,7 @@ public:
 
 Q_SIGNALS:
     void message(const QString &text); ///< for the status line: "copied 3 rows"
+    void pageChanged();
 
 protected:
     void paintEvent(QPaintEvent *event) override;
@@ -73,7 +78,7 @@ private:
     void selectFromView(const QModelIndex &current);
     void showMenu(const QPoint &position);
     QTreeView *currentView() const;
-    Page page() const;
+    void showControls();
     bool isTree() const;
 
     ViewContext *m_context;
@@ -86,11 +91,12 @@ private:
     QTabBar *m_tabs;
     QLineEdit *m_filter;
     QCheckBox *m_onlyDiffering;
-    QToolButton *m_treeButton;
+    QToolButton *m_treeButton, *m_show;
     QLabel *m_counts;
     QStackedWidget *m_stack;
     QTreeView *m_tableView, *m_treeView, *m_valueView, *m_valueTreeView;
     PairingPage *m_pairing;
+    RecordsPage *m_records;
     QLabel *m_placeholder;
     std::size_t m_columnsHidden = 0; ///< of those that give way to names
     std::optional<StateClass> m_onlyClass;

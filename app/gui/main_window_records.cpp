@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The records of traces in the window: beside their list stands the record, not the tensor.
+#include "app/gui/main_window.h"
+#include "widgets/views/job_status.h"
+#include "widgets/views/record_detail.h"
+#include "widgets/views/records_page.h"
+#include "widgets/views/step_strip.h"
+#include "widgets/views/tensor_detail.h"
+#include "widgets/views/tensor_list.h"
+
+#include <QStackedWidget>
+
+#include <algorithm>
+
+namespace forkpoint {
+
+QStackedWidget *MainWindow::buildRight()
+{
+    auto *right = new QStackedWidget;
+    m_detail = new TensorDetail(&m_context);
+    m_recordDetail = new RecordDetail(&m_context, m_list->records());
+    right->addWidget(m_detail);
+    right->addWidget(m_recordDetail);
+    return right;
+}
+
+void MainWindow::connectRecords()
+{
+    connect(m_list, &TensorList::pageChanged, this, [this] {
+        const bool records = m_list->page() == TensorList::Page::Records;
+        m_right->setCurrentIndex(records ? 1 : 0);
+    });
+    connect(m_recordDetail, &RecordDetail::message, m_status, &JobStatus::showMessage);
+    connect(m_list->records(), &RecordsPage::tensorRequested, this,
+            [this] { m_detail->showPage(TensorDetail::Page::Elements); });
+    connect(m_strip, &StepStrip::cellChosen, m_list->records(),
+            [this](std::int64_t step, const std::string &stage) {
+                m_list->records()->showPlace(step, stage);
+            });
+    connect(m_strip, &StepStrip::cellActivated, this,
+            [this] { showRecordPart(QStringLiteral("records")); });
+    connect(&m_context, &ViewContext::comparisonChanged, this, &MainWindow::leadToRecords);
+}
+
+/// Where there are traces and no tensors at all, the records are what there is.
+void MainWindow::leadToRecords()
+{
+    const auto comparison = m_context.comparison();
+    if (!comparison) {
+        m_ledToRecords = false;
+        return;
+    }
+    if (m_ledToRecords || !comparison->trace || m_context.isReport())
+        return;
+    m_ledToRecords = true;
+    const auto isTraceAlone = [this](Side side) {
+        const auto &steps = m_context.side(side).steps;
+        return std::all_of(steps.begin(), steps.end(),
+                           [](const RunStep &step) { return step.metricsOnly; });
+    };
+    if (isTraceAlone(Side::A) && isTraceAlone(Side::B))
+        showRecordPart(QStringLiteral("records"));
+}
+
+bool MainWindow::showRecordPart(const QString &word)
+{
+    const std::pair<QString, RecordDetail::Page> parts[] = {
+        {QStringLiteral("records"), RecordDetail::Page::Record},
+        {QStringLiteral("ranks"), RecordDetail::Page::Ranks},
+        {QStringLiteral("drift"), RecordDetail::Page::Steps}};
+    for (const auto &[name, page] : parts) {
+        if (name != word || !m_list->records()->hasTraces())
+            continue;
+        m_list->showPage(TensorList::Page::Records);
+        m_recordDetail->showPage(page);
+        return true;
+    }
+    return false;
+}
+
+/// A tensor or value, else the record of that name: where the runs part.
+void MainWindow::showItem(const QString &name)
+{
+    if (m_list->showItem(name) || !m_list->records()->hasTraces())
+        return;
+    showRecordPart(QStringLiteral("records"));
+    const auto comparison = m_context.comparison();
+    if (comparison->trace->firstRank)
+        m_list->records()->showRank(*comparison->trace->firstRank);
+}
+
+} // namespace forkpoint

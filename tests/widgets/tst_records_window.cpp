@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The bundled captures in the window, over a real session: where their README says that a run parts
+// from A, the page of records opens, and from there the way leads to the elements.
+#include "app/gui/main_window.h"
+#include "app/gui/samples.h"
+#include "app/gui/session_context.h"
+#include "loaders/hdf5_client.h"
+#include "widget_test_main.h"
+#include "widgets/views/record_detail.h"
+#include "widgets/views/records_page.h"
+#include "widgets/views/tensor_detail.h"
+#include "widgets/views/tensor_list.h"
+
+#include <QSettings>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QTreeView>
+
+using namespace forkpoint;
+
+namespace {
+
+constexpr int Patience = 60'000;
+const QString Captures = QStringLiteral(FORKPOINT_SAMPLES "/captures");
+
+/// The window as main() makes it, with two captures open.
+struct Viewer
+{
+    Settings settings;
+    SessionContext context{SessionEnvironment::standard(), settings, bundledSamples(), Memory::Off};
+    MainWindow window{context, settings, Memory::Off};
+
+    Viewer(const QString &folder, const QString &b)
+    {
+        window.resize(1280, 800);
+        window.show();
+        context.openPair(folder + QStringLiteral("/A"), folder + u'/' + b);
+    }
+
+    TensorList &list() const { return *window.findChild<TensorList *>(); }
+    RecordsPage &records() const { return *list().records(); }
+    bool compared() const { return context.comparison() && context.comparison()->finished; }
+    bool listed() const
+    {
+        return context.comparison() && context.comparison()->finished && records().window()
+            && records().window()->complete && records().row();
+    }
+    std::string selectedTensor() const
+    {
+        const auto comparison = context.stepComparison();
+        const auto row = context.selectedTensor();
+        return comparison && row ? comparison->tensors[*row].name : std::string();
+    }
+};
+
+} // namespace
+
+class RecordsWindowTest : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void initTestCase()
+    {
+        QVERIFY(m_folder.isValid());
+        QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, m_folder.path());
+        if (!whyNoHdf5().empty())
+            QSKIP("this build reads no HDF5");
+    }
+
+    void leadsToTheElements_data()
+    {
+        QTest::addColumn<QString>("run");
+        QTest::addColumn<qint64>("step");
+        QTest::addColumn<QString>("stage");
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<QString>("tensor");
+        QTest::newRow("C") << QStringLiteral("C") << qint64(1) << QStringLiteral("grad")
+                           << QStringLiteral("embed_tokens.weight")
+                           << QStringLiteral("grad.embed_tokens.weight");
+        QTest::newRow("D") << QStringLiteral("D") << qint64(5) << QStringLiteral("rng")
+                           << QStringLiteral("torch.cpu") << QStringLiteral("rng.torch.cpu");
+        QTest::newRow("F") << QStringLiteral("F") << qint64(7) << QStringLiteral("batch")
+                           << QStringLiteral("input")
+                           << QStringLiteral("batch.micro_batch_0.input.0");
+    }
+
+    void leadsToTheElements()
+    {
+        QFETCH(const QString, run);
+        QFETCH(const qint64, step);
+        QFETCH(const QString, stage);
+        QFETCH(const QString, name);
+        QFETCH(const QString, tensor);
+        Viewer viewer(Captures, run);
+        QTRY_VERIFY_WITH_TIMEOUT(viewer.compared(), Patience);
+        QVERIFY(viewer.window.showPart(QStringLiteral("records")));
+        QTRY_VERIFY_WITH_TIMEOUT(viewer.listed(), Patience);
+        const RecordRow &row = *viewer.records().row();
+        QVERIFY(row.status == RecordStatus::Different);
+        QCOMPARE(qint64(row.record().iteration.value_or(-1)), step);
+        QCOMPARE(QString::fromStdString(row.record().stage), stage);
+        QCOMPARE(QString::fromStdString(row.record().name), name);
+        QVERIFY(viewer.window.findChild<RecordDetail *>()->isVisible());
+
+        viewer.records().openTensor();
+        QTRY_COMPARE_WITH_TIMEOUT(QString::fromStdString(viewer.selectedTensor()), tensor,
+                                  Patience);
+        QVERIFY(viewer.list().page() == TensorList::Page::Tensors);
+        auto *detail = viewer.window.findChild<TensorDetail *>();
+        QVERIFY(detail->isVisible());
+        QTRY_VERIFY_WITH_TIMEOUT(detail->summary().contains(tensor), Patience);
+        QTRY_VERIFY_WITH_TIMEOUT(viewer.context.selectedStats(), Patience);
+        QVERIFY(viewer.context.selectedStats()->differentElements > 0);
+    }
+
+    void anotherStepIsFollowed()
+    {
+        Viewer viewer(Captures, QStringLiteral("D"));
+        QTRY_VERIFY_WITH_TIMEOUT(viewer.compared(), Patience);
+        QVERIFY(viewer.window.showPart(QStringLiteral("records")));
+        QTRY_VERIFY_WITH_TIMEOUT(viewer.listed(), Patience);
+        viewer.context.selectStep(2); // before D begins
+        QTRY_VERIFY_WITH_TIMEOUT(viewer.listed() && viewer.records().window()->query.iteration == 2,
+                                 Patience);
+        QVERIFY(viewer.records().window()->inA && !viewer.records().window()->inB);
+        QCOMPARE(viewer.records().window()->counts.onlyA, viewer.records().window()->counts.rows);
+    }
+
+    void aPairWithoutTracesHasNoSuchPage()
+    {
+        // Traces without any tensor open at their records.
+        Viewer viewer(QStringLiteral(FORKPOINT_TEST_DATA "/traces/bridge"), QStringLiteral("C"));
+        QTRY_VERIFY_WITH_TIMEOUT(viewer.listed(), Patience);
+        QVERIFY(viewer.list().page() == TensorList::Page::Records);
+        viewer.context.openPair(QStringLiteral(FORKPOINT_SAMPLES "/A"),
+                                QStringLiteral(FORKPOINT_SAMPLES "/C"));
+        QTRY_VERIFY_WITH_TIMEOUT(viewer.context.comparison()
+                                     && viewer.context.comparison()->finished
+                                     && !viewer.context.comparison()->trace,
+                                 Patience);
+        QVERIFY(!viewer.records().hasTraces());
+        QVERIFY(viewer.list().page() == TensorList::Page::Tensors);
+        QVERIFY(!viewer.window.showPart(QStringLiteral("records")));
+        QVERIFY(viewer.window.findChild<TensorDetail *>()->isVisible());
+    }
+
+private:
+    QTemporaryDir m_folder;
+};
+
+FP_WIDGET_TEST_MAIN(RecordsWindowTest)
+#include "tst_records_window.moc"

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/views/record_detail.h"
+
+#include "widgets/models/record_cells.h"
+#include "widgets/views/card.h"
+#include "widgets/views/drift_view.h"
+#include "widgets/views/record_view.h"
+#include "widgets/views/records_page.h"
+#include "widgets/views/table_actions.h"
+#include "widgets/views/view_setup.h"
+
+#include <QTabWidget>
+#include <QTreeView>
+#include <QVBoxLayout>
+
+#include <array>
+
+namespace forkpoint {
+
+RecordDetail::RecordDetail(ViewContext *context, RecordsPage *records, QWidget *parent)
+    : QWidget(parent),
+      m_context(context),
+      m_records(records),
+      m_tabs(new QTabWidget(this)),
+      m_record(new RecordView(context, m_tabs)),
+      m_ranks(new CellTableModel(rankTitles(), {}, this)),
+      m_rankTable(makeTable(m_ranks, tr("Ranks"), m_tabs)),
+      m_drift(new DriftView(context, m_tabs))
+{
+    setObjectName(QStringLiteral("recordDetail"));
+    auto *layout = new QVBoxLayout(this);
+    layout->setContentsMargins(1, 6, 1, 1);
+    layout->addWidget(m_tabs);
+    m_tabs->setDocumentMode(true);
+    m_tabs->addTab(m_record, tr("Record"));
+    m_tabs->addTab(m_rankTable, tr("Ranks"));
+    m_tabs->addTab(m_drift, tr("Over steps"));
+    buildRanks();
+
+    connect(records, &RecordsPage::rowChanged, this, &RecordDetail::refreshRow);
+    connect(context, &ViewContext::comparisonChanged, this, &RecordDetail::refreshRanks);
+    connect(m_record, &RecordView::tensorRequested, records, &RecordsPage::openTensor);
+    connect(m_record, &RecordView::namesakeRequested, records, &RecordsPage::goToNamesake);
+    connect(m_record, &RecordView::message, this, &RecordDetail::message);
+    connect(m_drift, &DriftView::message, this, &RecordDetail::message);
+    connect(m_drift, &DriftView::stepRequested, this, [this](std::int64_t step) {
+        m_records->showPlace(step, {});
+        m_context->selectStep(step);
+    });
+    refreshRow();
+    refreshRanks();
+}
+
+void RecordDetail::buildRanks()
+{
+    m_rankTable->setObjectName(QStringLiteral("rankTable"));
+    setColumnWidths(m_rankTable, std::array{2, 22, 11, 0, 9, 0});
+    addTableActions(m_rankTable, m_context, QStringLiteral("ranks"),
+                    [this](const QString &text) { Q_EMIT message(text); });
+    const auto go = [this](const QModelIndex &index) {
+        if (index.isValid())
+            m_records->showRank(std::size_t(index.row()));
+    };
+    connect(m_rankTable, &QTreeView::clicked, this, go);
+    connect(m_rankTable, &QTreeView::activated, this, go);
+}
+
+void RecordDetail::showPage(Page page)
+{
+    m_tabs->setCurrentIndex(int(page));
+}
+
+void RecordDetail::refreshRow()
+{
+    m_record->setRow(m_records->row());
+    m_drift->setRow(m_records->row(), m_records->rank());
+}
+
+void RecordDetail::refreshRanks()
+{
+    const auto comparison = m_context->comparison();
+    std::vector<CellRow> rows;
+    if (comparison && comparison->trace) {
+        for (const RankComparison &rank : comparison->trace->ranks)
+            rows.push_back(rankCells(rank));
+    }
+    m_ranks->setRows(std::move(rows));
+}
+
+void RecordDetail::paintEvent(QPaintEvent *)
+{
+    paintCard(this);
+}
+
+} // namespace forkpoint
