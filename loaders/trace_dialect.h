@@ -8,11 +8,14 @@
 
 #include <filesystem>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace forkpoint {
+
+class PayloadDigests;
 
 /// One file that may belong to a trace.
 struct TraceFile
@@ -21,6 +24,8 @@ struct TraceFile
     std::string name;                         ///< relative: "iter_0000001/rank_00000.jsonl"
     std::filesystem::path directory; ///< that `name` is relative to: for payloads beside it
     std::uint32_t index = 0;         ///< for TracePlace::file
+    std::shared_ptr<PayloadDigests> payloads = {}; ///< of the whole trace; may be missing
+    std::stop_token stop = {};                     ///< for what takes long in one record
 };
 
 /// Reads the records of one file. It keeps no more than the record at hand, or, of a format that is

@@ -2,6 +2,7 @@
 #include "loaders/kept_tensors.h"
 #include "loaders/limits.h"
 #include "loaders/open_trace.h"
+#include "loaders/trace_payload.h"
 
 #include <algorithm>
 #include <map>
@@ -46,8 +47,11 @@ public:
           m_claimed(std::move(files.claimed)),
           m_diagnostics(std::move(files.diagnostics))
     {
-        for (const TraceFile &file : m_files)
+        const auto payloads = std::make_shared<PayloadDigests>();
+        for (TraceFile &file : m_files) {
+            file.payloads = payloads;
             m_names.push_back(file.name);
+        }
         std::erase_if(m_claimed,
                       [&](const std::string &name) { return !m_reader.claimsBinary(name); });
         m_complete = std::none_of(m_diagnostics.begin(), m_diagnostics.end(),
@@ -115,8 +119,10 @@ public:
 
     Status index(const std::stop_token &stop)
     {
-        for (const TraceFile &file : m_files) {
+        for (TraceFile &file : m_files) {
+            file.stop = stop;
             FP_CHECK(indexFile(file, stop));
+            file.stop = {}; // whoever reads records later has a stop of their own
         }
         takeParts();
         for (auto &[key, stream] : m_byRank) {

@@ -16,11 +16,13 @@ constexpr std::size_t BlockBytes = 1u << 20;
 
 /// SHA-256 of bytes that `read(at, out)` gives.
 template <class Read>
-Result<std::string> digestOf(std::uint64_t bytes, Read read)
+Result<std::string> digestOf(std::uint64_t bytes, const std::stop_token &stop, Read read)
 {
     RunningDigest digest("sha256");
     std::vector<std::byte> block;
     for (std::uint64_t at = 0; at < bytes; at += block.size()) {
+        if (stop.stop_requested())
+            return Error{ErrorCode::Cancelled, {}, {}, "cancelled"};
         block.resize(std::size_t(std::min<std::uint64_t>(BlockBytes, bytes - at)));
         FP_CHECK(read(at, block));
         digest.update(block);
@@ -28,13 +30,10 @@ Result<std::string> digestOf(std::uint64_t bytes, Read read)
     return digest.finish();
 }
 
-} // namespace
-
-Result<Observation> observePayload(const TraceFile &trace, const std::string &relative,
-                                   const std::string &name)
+Result<Observation> readPayload(const TraceFile &trace, std::shared_ptr<const FileSource> file,
+                                const std::string &relative, const std::string &name)
 {
-    FP_TRY(auto file, FileSource::openBeneath(trace.directory, relative, relative));
-    FP_TRY(auto loaded, loadFile(std::move(file), {}, {}));
+    FP_TRY(auto loaded, loadFile(std::move(file), {}, trace.stop));
     const auto checkpoint = loaded.builder.build(loaded.format);
     const auto &tensors = checkpoint->catalog().tensors;
     std::optional<TensorIndex> index = checkpoint->catalog().findTensor(name);
@@ -53,9 +52,43 @@ Result<Observation> observePayload(const TraceFile &trace, const std::string &re
     observation.count = tensor.elements;
     observation.kind = DigestKind::Sha256;
     observation.payload = relative;
-    FP_TRY(observation.digest, digestOf(tensor.bytes, [&](std::uint64_t at, MutableByteView out) {
+    FP_TRY(observation.digest,
+           digestOf(tensor.bytes, trace.stop, [&](std::uint64_t at, MutableByteView out) {
                return checkpoint->read(*index, at, out);
            }));
+    return observation;
+}
+
+} // namespace
+
+std::optional<Observation> PayloadDigests::find(const Key &key, const FileState &state) const
+{
+    const std::scoped_lock lock(m_mutex);
+    const auto found = m_found.find(key);
+    if (found == m_found.end() || !found->second.first.sameState(state))
+        return std::nullopt;
+    return found->second.second;
+}
+
+void PayloadDigests::keep(Key key, const FileState &state, const Observation &observation)
+{
+    const std::scoped_lock lock(m_mutex);
+    if (m_found.size() < Most || m_found.count(key) > 0)
+        m_found.insert_or_assign(std::move(key), std::pair(state, observation));
+}
+
+Result<Observation> observePayload(const TraceFile &trace, const std::string &relative,
+                                   const std::string &name)
+{
+    FP_TRY(auto file, FileSource::openBeneath(trace.directory, relative, relative));
+    const auto state = file->origin()->file;
+    if (trace.payloads) {
+        if (auto known = trace.payloads->find({relative, name}, *state))
+            return *std::move(known);
+    }
+    FP_TRY(Observation observation, readPayload(trace, std::move(file), relative, name));
+    if (trace.payloads)
+        trace.payloads->keep({relative, name}, *state, observation);
     return observation;
 }
 
@@ -70,14 +103,16 @@ std::optional<std::uint64_t> payloadBytes(const Observation &tensor)
     return bits ? std::optional(*bits / 8 + (*bits % 8 != 0 ? 1 : 0)) : std::nullopt;
 }
 
-Result<std::string> digestOfSlice(const ByteSource &file, std::uint64_t offset, std::uint64_t bytes)
+Result<std::string> digestOfSlice(const ByteSource &file, std::uint64_t offset, std::uint64_t bytes,
+                                  const std::stop_token &stop)
 {
     if (offset > file.size() || bytes > file.size() - offset)
         return Error{ErrorCode::Malformed, file.name(), "byte " + std::to_string(offset),
                      "must have " + std::to_string(bytes) + " bytes from here, the file has "
                          + std::to_string(file.size())};
-    return digestOf(
-        bytes, [&](std::uint64_t at, MutableByteView out) { return file.read(offset + at, out); });
+    return digestOf(bytes, stop, [&](std::uint64_t at, MutableByteView out) {
+        return file.read(offset + at, out);
+    });
 }
 
 } // namespace forkpoint

@@ -19,6 +19,7 @@ public:
     RouterReader(const TraceFile &file, const TracePlace &from)
         : TraceJsonReader(file, from),
           m_directory(file.directory),
+          m_stop(file.stop),
           m_folder(file.name.substr(0, file.name.rfind('/') + 1))
     {
     }
@@ -127,10 +128,11 @@ private:
         if (!file) {
             FP_TRY(file, FileSource::openBeneath(m_directory, name, name));
         }
-        return digestOfSlice(*file, offset, bytes);
+        return digestOfSlice(*file, offset, bytes, m_stop);
     }
 
     std::filesystem::path m_directory;
+    std::stop_token m_stop;
     std::string m_folder; ///< of the trace, with its slash
     std::map<std::string, std::shared_ptr<const ByteSource>> m_sidecars;
 };

@@ -3,6 +3,7 @@
 
 #include "model/trace_alignment.h"
 #include "model/trace_plan.h"
+#include "model/trace_rules.h"
 #include "model/trace_walk.h"
 
 #include <algorithm>
@@ -109,8 +110,7 @@ struct DriftBuilder::State
     RecordDrift drift;
 
     Status open();
-    Result<std::optional<TraceRecord>> find(const Trace &trace, std::size_t stream,
-                                            Iteration iteration, const std::stop_token &stop) const;
+    Result<std::optional<TraceRecord>> find(TraceFeed feed, const std::stop_token &stop) const;
     Status readNext(const std::stop_token &stop);
 };
 
@@ -129,11 +129,9 @@ Status DriftBuilder::State::open()
     return {};
 }
 
-Result<std::optional<TraceRecord>> DriftBuilder::State::find(const Trace &trace, std::size_t stream,
-                                                             Iteration iteration,
+Result<std::optional<TraceRecord>> DriftBuilder::State::find(TraceFeed feed,
                                                              const std::stop_token &stop) const
 {
-    TraceFeed feed(trace, stream, iteration);
     for (;;) {
         if (stop.stop_requested())
             return Error{ErrorCode::Cancelled, {}, {}, "was cancelled"};
@@ -149,8 +147,11 @@ Status DriftBuilder::State::readNext(const std::stop_token &stop)
     point.iteration = iterations[next];
     point.inA = has(a->streams()[rank->a], point.iteration);
     point.inB = has(b->streams()[rank->b], point.iteration);
-    FP_TRY(const auto inA, find(*a, rank->a, point.iteration, stop));
-    FP_TRY(const auto inB, find(*b, rank->b, point.iteration, stop));
+    const auto feedOf = [&](const Trace &trace, std::size_t stream, const auto &segments) {
+        return TraceFeed(trace, stream, segmentsIn(segments, point.iteration), nullptr);
+    };
+    FP_TRY(const auto inA, find(feedOf(*a, rank->a, rank->segmentsA), stop));
+    FP_TRY(const auto inB, find(feedOf(*b, rank->b, rank->segmentsB), stop));
     ++next;
     if (!inA && !inB)
         return {};
@@ -160,7 +161,7 @@ Status DriftBuilder::State::readNext(const std::stop_token &stop)
         point.b = inB->place;
     RecordEvidence evidence;
     if (inA && inB)
-        evidence = compareRecords(*inA, *inB);
+        evidence = evidenceOf(*inA, *inB);
     point.status = statusOf(inA ? &*inA : nullptr, inB ? &*inB : nullptr, evidence, false);
     point.evidence = evidence.all();
     point.statistics = statisticsOf(inA, inB);

@@ -138,7 +138,7 @@ ListedRecord listed(const TraceRecord &record)
 RecordStatus statusOf(const TraceRecord *a, const TraceRecord *b, const RecordEvidence &evidence,
                       bool moved)
 {
-    if (isArtifact(a ? *a : *b, b ? *b : *a))
+    if (isArtifact(a ? *a : *b))
         return RecordStatus::Artifact;
     if (!b)
         return RecordStatus::OnlyA;
@@ -149,6 +149,8 @@ RecordStatus statusOf(const TraceRecord *a, const TraceRecord *b, const RecordEv
         return RecordStatus::Different;
     if (moved)
         return RecordStatus::Moved;
+    if (evidence.outputsTooEarly)
+        return RecordStatus::Artifact;
     switch (all.evidence) {
     case Evidence::NotComparable: return RecordStatus::NotComparable;
     case Evidence::Equal:

@@ -2,6 +2,7 @@
 #include "model/record_window.h"
 
 #include "model/trace_plan.h"
+#include "model/trace_rules.h"
 #include "model/trace_stage.h"
 #include "model/trace_walk.h"
 
@@ -86,8 +87,8 @@ Status RecordWindowBuilder::State::open()
     window.inA = inA > 0;
     window.inB = inB > 0;
     total = inA + inB;
-    feedA.emplace(*a, rank.a, iteration);
-    feedB.emplace(*b, rank.b, iteration);
+    feedA.emplace(*a, rank.a, segmentsIn(rank.segmentsA, iteration), nullptr);
+    feedB.emplace(*b, rank.b, segmentsIn(rank.segmentsB, iteration), nullptr);
     walk.emplace(*feedA, *feedB, [this](const TraceWalk::Event &event) { visit(event); });
     return {};
 }
@@ -126,7 +127,7 @@ RecordRow RecordWindowBuilder::State::rowOf(const TraceWalk::Event &event) const
     row.moved = event.moved;
     row.afterSlip = event.afterSlip;
     if (event.a && event.b)
-        row.evidence = compareRecords(*event.a, *event.b);
+        row.evidence = evidenceOf(*event.a, *event.b);
     row.status = statusOf(event.a, event.b, row.evidence, event.moved);
     if (event.opened && isDifference(row.status))
         row.status = RecordStatus::Open;

@@ -2,6 +2,7 @@
 #include "model/run_comparer.h"
 
 #include "model/causal_chain.h"
+#include "model/format.h"
 #include "model/metric_findings.h"
 #include "model/metric_kind.h"
 #include "model/run_conclusions.h"
@@ -13,6 +14,20 @@
 #include <tuple>
 
 namespace forkpoint {
+
+namespace {
+
+std::uint64_t recordsIn(const Trace &trace)
+{
+    std::uint64_t records = 0;
+    for (const TraceStream &stream : trace.streams()) {
+        for (const TraceSegment &segment : stream.segments)
+            records += segment.records;
+    }
+    return records;
+}
+
+} // namespace
 
 struct RunComparer::State
 {
@@ -39,6 +54,7 @@ struct RunComparer::State
     RunComparison result;
     std::uint64_t bytesOfDoneSteps = 0;
     const RunStep *kept = nullptr; ///< whose tensors are compared, for looking at alone
+    StepSelection asked;
     bool keptTried = false;
 
     State(std::shared_ptr<const Run> runA, std::shared_ptr<const Run> runB,
@@ -66,6 +82,7 @@ struct RunComparer::State
     void infer();
     void openStep(std::stop_token stop);
     const RunStep *keptToShow() const;
+    std::optional<Step> stepInB(std::optional<Step> step) const;
     bool openKept(const std::stop_token &stop);
     void takeKept(CheckpointComparison comparison);
     void failStep(const Error &error);
@@ -85,6 +102,7 @@ void RunComparer::State::prepare(const StepSelection &selection)
     result.formatA = a->format();
     result.formatB = b->format();
     facts.toleranceAsked = options.tolerance.asked();
+    asked = selection;
     prepareTraces(selection);
     if (hasCheckpoints() || !tracer)
         prepareSteps(selection);
@@ -97,19 +115,19 @@ void RunComparer::State::prepareTraces(const StepSelection &selection)
     const auto traceA = a->trace(), traceB = b->trace();
     if (!traceA || !traceB) {
         if (traceA || traceB) {
-            result.diagnostics.push_back(
-                {Severity::Note,
-                 "one-trace",
-                 traceA ? a->path() : b->path(),
-                 {},
-                 "has a trace, the other side has none; it is not compared"});
+            const std::uint64_t records = recordsIn(traceA ? *traceA : *traceB);
+            facts.coverage.recordsTotal += records;
+            result.diagnostics.push_back({Severity::Warning,
+                                          "one-trace",
+                                          traceA ? a->path() : b->path(),
+                                          {},
+                                          "has a trace of " + counted(records, "record", "records")
+                                              + ", the other side has none; it is not compared"});
         }
         return;
     }
-    std::optional<std::pair<std::int64_t, std::int64_t>> iterations = selection.range;
-    if (selection.only)
-        iterations = std::pair(selection.only->a, selection.only->a);
-    tracer = std::make_unique<TraceComparer>(traceA, traceB, iterations);
+    tracer =
+        std::make_unique<TraceComparer>(traceA, traceB, TraceRequest{selection, options.pairing});
 }
 
 /// What the traces say goes into the one verdict, the one chain and the marks of the steps.
@@ -292,9 +310,12 @@ const RunStep *RunComparer::State::keptToShow() const
     const Step from = divergence ? divergence->step.value_or(0) : 0;
     const RunStep *last = nullptr;
     for (const RunStep &step : allA->steps()) {
-        const bool isCommon = step.isKept
+        const bool isAsked =
+            !asked.range || (step.step >= asked.range->first && step.step <= asked.range->second);
+        const bool isMet = asked.only ? step.step == asked.only->a : isAsked;
+        const bool isCommon = step.isKept && isMet
             && std::any_of(allB->steps().begin(), allB->steps().end(), [&](const RunStep &other) {
-                                  return other.isKept && other.step == step.step;
+                                  return other.isKept && other.step == stepInB(step.step);
                               });
         if (!isCommon)
             continue;
@@ -303,6 +324,12 @@ const RunStep *RunComparer::State::keptToShow() const
             break;
     }
     return last;
+}
+
+/// The step of B that a step of A meets.
+std::optional<Step> RunComparer::State::stepInB(std::optional<Step> step) const
+{
+    return asked.only ? std::optional(asked.only->b) : step;
 }
 
 /// True where tensors that the traces kept are to be compared now.
@@ -316,7 +343,8 @@ bool RunComparer::State::openKept(const std::stop_token &stop)
         return false;
     std::shared_ptr<const TensorSource> sources[2];
     for (std::size_t side = 0; side < 2; ++side) {
-        auto source = (side == 0 ? *allA : *allB).trace()->kept(step->step, stop);
+        const Trace &trace = *(side == 0 ? *allA : *allB).trace();
+        auto source = trace.kept(side == 0 ? step->step : stepInB(step->step), stop);
         if (!source.ok()) {
             result.diagnostics.push_back(toDiagnostic(source.error(), Severity::Warning));
             return false;

@@ -64,9 +64,14 @@ std::int64_t scoreOf(const AlignItem &a, const AlignItem &b)
 
 std::uint64_t identityOf(const TraceRecord &record)
 {
+    return identityOf(record.key, record.call);
+}
+
+std::uint64_t identityOf(const std::string &key, std::uint64_t call)
+{
     Hash hash;
-    hash.add(record.key);
-    hash.add(record.call);
+    hash.add(key);
+    hash.add(call);
     return hash.value();
 }
 

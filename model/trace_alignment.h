@@ -12,6 +12,7 @@ namespace forkpoint {
 
 /// The identity of a record within an iteration of its rank (rule M2), as a number.
 std::uint64_t identityOf(const TraceRecord &record);
+std::uint64_t identityOf(const std::string &key, std::uint64_t call);
 
 /// What the alignment of two windows looks at.
 struct AlignItem

@@ -2,17 +2,16 @@
 #include "model/trace_comparer.h"
 
 #include "model/format.h"
-#include "model/trace_alignment.h"
+#include "model/stage_table.h"
+#include "model/trace_filter.h"
 #include "model/trace_inquiry.h"
+#include "model/trace_links.h"
 #include "model/trace_plan.h"
-#include "model/trace_stage.h"
 #include "model/trace_summary.h"
 #include "model/trace_walk.h"
 
 #include <algorithm>
 #include <functional>
-#include <set>
-#include <tuple>
 #include <unordered_set>
 
 namespace forkpoint {
@@ -25,8 +24,6 @@ constexpr std::size_t MostOutputs = 1'000'000;
 constexpr std::size_t MostOpened = 4096;
 /// Failures of certification that are said one by one.
 constexpr std::size_t MostCertificates = 20;
-/// Collectives of an iteration whose inputs differ, for the link between ranks.
-constexpr std::size_t MostCollectives = 100'000;
 
 RecordName nameOf(const TraceRecord &record)
 {
@@ -47,10 +44,16 @@ std::size_t valueKey(const Observation &observation)
     return std::hash<std::string>()(observation.dtype + ' ' + observation.digest);
 }
 
-bool isMark(RecordRole role)
+/// Whether a record without any value is a hole (rule M15), and no mark.
+bool tellsValues(RecordRole role)
 {
-    return role == RecordRole::Runtime || role == RecordRole::Phase
-        || role == RecordRole::IterationBegin;
+    switch (role) {
+    case RecordRole::Tensor:
+    case RecordRole::Op:
+    case RecordRole::Collective:
+    case RecordRole::Values: return true;
+    default: return false; // half a collective may be of a rank that has nothing to give, or to get
+    }
 }
 
 } // namespace
@@ -62,12 +65,11 @@ struct TraceComparer::State
     std::size_t next = 0;                ///< into plan.units
     std::optional<TraceInquiry> inquiry; ///< after them, where the traces part
     std::size_t uncertified = 0;
+    TraceFilter filter{{}};
     TraceComparison result;
-    std::map<std::pair<std::optional<std::int64_t>, std::string>, StageSummary> stages;
-
-    /// Of the iteration at hand: which ranks' inputs of a collective differ.
-    std::map<std::uint64_t, std::set<std::size_t>> collectives;
-    std::optional<std::int64_t> collectivesOf;
+    StageTable stages;
+    CollectiveLinks links; ///< of the iteration at hand
+    std::optional<std::int64_t> linksOf;
 
     /// What is known to be equal up to some place of a unit.
     struct Standing
@@ -89,32 +91,33 @@ struct TraceComparer::State
     std::vector<std::optional<RecordName>> lastEqual; ///< by rank, over the iterations
     std::vector<EvidenceSum> evidenceBefore;          ///< by rank
     std::vector<std::uint64_t> equalBefore;           ///< by rank
+    std::vector<bool> excludedBefore;                 ///< by rank: the request left records out
 
-    void prepare(const std::optional<std::pair<std::int64_t, std::int64_t>> &iterations);
+    void prepare(const TraceRequest &request);
     bool lossless() const { return a->complete() && b->complete(); }
     void compareUnit(const TracePlan::Unit &planned, const std::stop_token &stop);
     void takeEvent(const TraceWalk::Event &event, std::size_t rank, Unit &unit);
     void takePair(const TraceWalk::Event &event, std::size_t rank, Unit &unit);
     void takeOneSided(const TraceWalk::Event &event, Unit &unit);
     void propose(RankDivergence divergence, std::uint64_t ordinal, Unit &unit) const;
+    void takeFeed(TraceFeed &feed, bool isA, const TracePlan::Unit &planned);
+    void tellUnit(bool isA, const TracePlan::Unit &planned, std::string code, std::string text);
     void certify(const TraceFeed &feed, bool isA, const TracePlan::Unit &planned);
-    StageSummary &stageOf(const TraceRecord &record);
     Classification classOf(const TraceRecord &record, const RecordEvidence &evidence,
                            const TraceRecord &other, const Unit &unit) const;
-    void closeUnit(std::size_t rank, Unit unit);
-    void linkCollectives();
+    void closeUnit(std::size_t rank, Unit unit, bool isPart);
     bool inquire(const std::stop_token &stop);
     void finish();
 };
 
-void TraceComparer::State::prepare(
-    const std::optional<std::pair<std::int64_t, std::int64_t>> &iterations)
+void TraceComparer::State::prepare(const TraceRequest &request)
 {
+    filter = TraceFilter(request.items);
     result.dialectA = a->dialect();
     result.dialectB = b->dialect();
     result.filesA = a->files();
     result.filesB = b->files();
-    plan = planTraces(*a, *b, iterations);
+    plan = planTraces(*a, *b, request.steps);
     result.refusal = plan.refusal;
     result.facts.refused = !plan.refusal.empty();
     result.facts.refusedReason = plan.refusal;
@@ -125,23 +128,15 @@ void TraceComparer::State::prepare(
     coverage.iterationsCompared = plan.iterations;
     coverage.iterationsOnlyA = plan.iterationsOnlyA;
     coverage.iterationsOnlyB = plan.iterationsOnlyB;
+    if (request.steps.only && request.steps.only->a != request.steps.only->b)
+        coverage.iterationInB = request.steps.only->b;
     coverage.worldSize = worldSizeOf(*a);
     for (const TracePlan::Rank &rank : plan.ranks)
         result.ranks.push_back({a->streams()[rank.a].coordinate, {}, 0, 0});
     lastEqual.resize(plan.ranks.size());
     evidenceBefore.resize(plan.ranks.size());
     equalBefore.resize(plan.ranks.size());
-}
-
-StageSummary &TraceComparer::State::stageOf(const TraceRecord &record)
-{
-    auto &stage = stages[{record.iteration, record.stage}];
-    if (stage.stage.empty() && !record.stage.empty()) {
-        stage.iteration = record.iteration;
-        stage.stage = record.stage;
-        stage.order = stages.size();
-    }
-    return stage;
+    excludedBefore.resize(plan.ranks.size());
 }
 
 /// The earliest one counts; a value at the same place before a change of order.
@@ -195,30 +190,23 @@ Classification TraceComparer::State::classOf(const TraceRecord &record,
 void TraceComparer::State::takePair(const TraceWalk::Event &event, std::size_t rank, Unit &unit)
 {
     const TraceRecord &record = *event.a;
-    if (isArtifact(record, *event.b)) {
+    if (isArtifact(record)) {
         ++result.coverage.artifacts;
         return;
     }
-    const RecordEvidence evidence = compareRecords(record, *event.b);
+    const RecordEvidence evidence = evidenceOf(record, *event.b);
+    result.coverage.artifacts += evidence.outputsTooEarly ? 1u : 0u;
     const EvidenceSum all = evidence.all();
     ++result.coverage.records;
+    result.coverage.vacuous += tellsValues(record.role) && all.compared == 0 ? 1u : 0u;
     ++result.ranks[rank].records;
     result.coverage.evidence.add(all);
-    if (!record.stage.empty() && !isMark(record.role))
-        stageOf(record).evidence.add(all);
+    stages.add(record, all);
     result.coverage.metadataOnlyDifferences +=
         all.metadataDiffers && all.evidence != Evidence::Different ? 1u : 0u;
     if (record.role == RecordRole::CollectiveBegin)
         unit.begun.insert_or_assign(record.group, evidence.inputs);
-    const bool isCollective =
-        record.role == RecordRole::Collective || record.role == RecordRole::CollectiveBegin;
-    if (isCollective && evidence.inputs.evidence == Evidence::Different
-        && collectives.size() < MostCollectives) {
-        TraceRecord sought = record;
-        if (record.role == RecordRole::CollectiveBegin)
-            sought.key = record.group;
-        collectives[identityOf(sought)].insert(rank);
-    }
+    links.see(record, evidence.inputs, rank);
     result.coverage.moved += event.moved ? 1u : 0u;
     if (all.evidence == Evidence::Different || event.moved) {
         const bool differs = all.evidence == Evidence::Different;
@@ -262,13 +250,12 @@ void TraceComparer::State::takePair(const TraceWalk::Event &event, std::size_t r
 void TraceComparer::State::takeOneSided(const TraceWalk::Event &event, Unit &unit)
 {
     const TraceRecord &record = event.a ? *event.a : *event.b;
-    if (isArtifact(record, record)) {
+    if (isArtifact(record)) {
         ++result.coverage.artifacts;
         return;
     }
     ++(event.a ? result.coverage.onlyA : result.coverage.onlyB);
-    if (!record.stage.empty() && !isMark(record.role))
-        ++stageOf(record).oneSided;
+    stages.addOneSided(record);
     result.facts.oneSidedComplete |= lossless();
     result.facts.oneSidedIncomplete |= !lossless();
     result.facts.differenceStrength =
@@ -297,12 +284,13 @@ void TraceComparer::State::takeEvent(const TraceWalk::Event &event, std::size_t 
 
 void TraceComparer::State::compareUnit(const TracePlan::Unit &planned, const std::stop_token &stop)
 {
-    if (collectivesOf != planned.iteration) {
-        linkCollectives();
-        collectivesOf = planned.iteration;
+    if (linksOf != planned.iteration) {
+        links.settle(result, linksOf);
+        linksOf = planned.iteration;
     }
     const TracePlan::Rank &rank = plan.ranks[planned.rank];
-    TraceFeed feedA(*a, rank.a, planned.iteration), feedB(*b, rank.b, planned.iteration);
+    TraceFeed feedA(*a, rank.a, segmentsIn(rank.segmentsA, planned.iteration), &filter);
+    TraceFeed feedB(*b, rank.b, segmentsIn(rank.segmentsB, planned.ofB), &filter);
     Unit unit;
     TraceWalk walk(feedA, feedB,
                    [&](const TraceWalk::Event &event) { takeEvent(event, planned.rank, unit); });
@@ -315,13 +303,31 @@ void TraceComparer::State::compareUnit(const TracePlan::Unit &planned, const std
         result.diagnostics.push_back(toDiagnostic(status.error(), Severity::Error));
         result.facts.unreadable = true;
     }
-    for (TraceFeed *feed : {&feedA, &feedB}) {
-        certify(*feed, feed == &feedA, planned);
-        result.coverage.duplicates += feed->duplicates();
-        for (Diagnostic &diagnostic : feed->takeDiagnostics())
-            result.diagnostics.push_back(std::move(diagnostic));
-    }
-    closeUnit(planned.rank, std::move(unit));
+    takeFeed(feedA, true, planned);
+    takeFeed(feedB, false, planned);
+    for (std::string &limit : walk.limits())
+        tellUnit(true, planned, std::string(toString(ErrorCode::Limit)), std::move(limit));
+    closeUnit(planned.rank, std::move(unit), feedA.excluded() + feedB.excluded() > 0);
+}
+
+void TraceComparer::State::takeFeed(TraceFeed &feed, bool isA, const TracePlan::Unit &planned)
+{
+    certify(feed, isA, planned);
+    result.coverage.duplicates += feed.duplicates();
+    (isA ? result.coverage.excludedA : result.coverage.excludedB) += feed.excluded();
+    for (Diagnostic &diagnostic : feed.takeDiagnostics())
+        result.diagnostics.push_back(std::move(diagnostic));
+}
+
+void TraceComparer::State::tellUnit(bool isA, const TracePlan::Unit &planned, std::string code,
+                                    std::string text)
+{
+    const auto iteration = isA ? planned.iteration : planned.ofB;
+    result.diagnostics.push_back(
+        {Severity::Warning, std::move(code), isA ? "A" : "B",
+         result.ranks[planned.rank].coordinate.toText()
+             + (iteration ? ", step " + std::to_string(*iteration) : std::string()),
+         std::move(text)});
 }
 
 /// Rule M20: a side that is not whole proves nothing equal.
@@ -331,20 +337,17 @@ void TraceComparer::State::certify(const TraceFeed &feed, bool isA, const TraceP
         result.facts.incomplete = true;
         if (++uncertified > MostCertificates)
             continue;
-        const std::string step =
-            planned.iteration ? "step " + std::to_string(*planned.iteration) : std::string();
-        result.diagnostics.push_back(
-            {Severity::Warning, "not-certified", isA ? "A" : "B",
-             result.ranks[planned.rank].coordinate.toText() + (step.empty() ? "" : ", " + step),
-             problem});
+        tellUnit(isA, planned, "not-certified", problem);
     }
 }
 
-void TraceComparer::State::closeUnit(std::size_t rank, Unit unit)
+/// `isPart`: records before what differs were left out by request, and vouch for nothing.
+void TraceComparer::State::closeUnit(std::size_t rank, Unit unit, bool isPart)
 {
     RankComparison &own = result.ranks[rank];
     if (own.first)
         return;
+    excludedBefore[rank] = excludedBefore[rank] || isPart;
     const Standing &standing = unit.first ? unit.atFirst : unit.now;
     EvidenceSum before = evidenceBefore[rank];
     before.add(standing.evidence);
@@ -358,38 +361,19 @@ void TraceComparer::State::closeUnit(std::size_t rank, Unit unit)
     own.first->equalBefore = equalBefore[rank];
     own.first->after = lastEqual[rank];
     own.first->provenBefore = before.compared > 0 && before.nothing == 0
-        && before.notComparable == 0 && provesEquality(before.weakestEqual) && lossless();
-}
-
-/// Rule M11, for the iteration that ended: a rank whose own input is equal received a peer's.
-void TraceComparer::State::linkCollectives()
-{
-    for (std::size_t rank = 0; rank < result.ranks.size(); ++rank) {
-        RankComparison &own = result.ranks[rank];
-        if (!own.first || own.first->record.iteration != collectivesOf
-            || own.first->kind != DivergenceKind::Value)
-            continue;
-        linkToPeers(result, rank, [&] {
-            TraceRecord sought;
-            sought.key =
-                own.first->role == RecordRole::Collective ? own.first->key : own.first->group;
-            sought.call = own.first->record.call;
-            const auto found = collectives.find(identityOf(sought));
-            return found == collectives.end() ? std::set<std::size_t>() : found->second;
-        }());
-    }
-    collectives.clear();
+        && before.notComparable == 0 && provesEquality(before.weakestEqual) && lossless()
+        && !excludedBefore[rank];
 }
 
 /// The second look, a rank at a time; false when there is nothing more to ask.
 bool TraceComparer::State::inquire(const std::stop_token &stop)
 {
     if (!inquiry) {
-        linkCollectives();
+        links.settle(result, linksOf);
         result.firstRank = chooseFirst(result);
         if (!result.firstRank)
             return false;
-        inquiry.emplace(*a, *b, plan, result);
+        inquiry.emplace(*a, *b, plan, filter, result);
     }
     return inquiry->advance([&] { return stop.stop_requested(); });
 }
@@ -404,15 +388,7 @@ void TraceComparer::State::finish()
              {},
              grouped(uncertified - MostCertificates) + " more like these"});
     }
-    for (auto &[key, stage] : stages) {
-        if (!stage.stage.empty())
-            result.stages.push_back(std::move(stage));
-    }
-    std::stable_sort(result.stages.begin(), result.stages.end(),
-                     [](const StageSummary &x, const StageSummary &y) {
-                         return std::tuple(x.iteration, causalPlace(x.stage), x.order)
-                             < std::tuple(y.iteration, causalPlace(y.stage), y.order);
-                     });
+    result.stages = stages.take();
     VerdictFacts &facts = result.facts;
     const EvidenceSum &evidence = result.coverage.evidence;
     facts.strength = evidence.compared == 0 ? Strength::None : evidence.weakestEqual;
@@ -420,8 +396,11 @@ void TraceComparer::State::finish()
         !lossless() || result.coverage.duplicates > 0 || !plan.onlyA.empty() || !plan.onlyB.empty();
     facts.hole |= plan.hole;
     facts.notComparable |= evidence.notComparable > 0;
-    facts.valuesMissing |= evidence.nothing > 0;
-    facts.coverage.recordsCompared = result.coverage.records;
+    facts.valuesMissing |= evidence.nothing + result.coverage.vacuous > 0;
+    const bool isEmpty =
+        result.coverage.records + result.coverage.onlyA + result.coverage.onlyB == 0;
+    facts.nothingInScope |= isEmpty && result.coverage.excludedA + result.coverage.excludedB > 0;
+    facts.coverage.recordsCompared = result.coverage.records - result.coverage.vacuous;
     facts.coverage.recordsTotal =
         result.coverage.records + result.coverage.onlyA + result.coverage.onlyB;
     addTraceFindings(result, plan.recipe);
@@ -433,12 +412,12 @@ void TraceComparer::State::finish()
 }
 
 TraceComparer::TraceComparer(std::shared_ptr<const Trace> a, std::shared_ptr<const Trace> b,
-                             std::optional<std::pair<std::int64_t, std::int64_t>> iterations)
+                             const TraceRequest &request)
     : m_state(std::make_unique<State>())
 {
     m_state->a = std::move(a);
     m_state->b = std::move(b);
-    m_state->prepare(iterations);
+    m_state->prepare(request);
 }
 
 TraceComparer::~TraceComparer() = default;

@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/pairing.h"
+#include "model/step_plan.h"
 #include "model/trace_comparison.h"
 
 #include <memory>
-#include <optional>
 #include <stop_token>
 #include <utility>
 
 namespace forkpoint {
 
+/// What of two traces to compare.
+struct TraceRequest
+{
+    StepSelection steps;
+    PairingOptions items; ///< include, exclude, scope, tensorsOnly
+};
+
 /// Compares two traces iteration by iteration, every rank of both in its own order.
 class TraceComparer
 {
 public:
-    /// `iterations`: only those from first to second, where given.
     TraceComparer(std::shared_ptr<const Trace> a, std::shared_ptr<const Trace> b,
-                  std::optional<std::pair<std::int64_t, std::int64_t>> iterations);
+                  const TraceRequest &request);
     ~TraceComparer();
     TraceComparer(const TraceComparer &) = delete;
     TraceComparer &operator=(const TraceComparer &) = delete;

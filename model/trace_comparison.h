@@ -75,6 +75,9 @@ struct TraceCoverage
     std::optional<std::uint64_t> worldSize; ///< as the trace states it
     std::vector<std::int64_t> iterationsCompared, iterationsOnlyA, iterationsOnlyB;
     std::uint64_t records = 0, onlyA = 0, onlyB = 0, moved = 0, artifacts = 0, duplicates = 0;
+    std::uint64_t vacuous = 0; ///< of the records: tell no value at all, on one side or both
+    std::uint64_t excludedA = 0, excludedB = 0; ///< records that the request leaves out
+    std::optional<std::int64_t> iterationInB;   ///< that the one of A met, where numbers are unlike
     std::uint64_t metadataOnlyDifferences = 0;
     EvidenceSum evidence; ///< of all observations
 };

@@ -2,6 +2,7 @@
 #include "model/trace_divergence.h"
 
 #include "model/format.h"
+#include "model/stage_table.h"
 #include "model/trace_stage.h"
 
 #include <algorithm>
@@ -45,7 +46,10 @@ std::string sentenceOf(const RankComparison &rank, const TraceComparison &trace)
 {
     const RankDivergence &first = *rank.first;
     std::string text;
-    if (first.record.iteration)
+    if (first.record.iteration && trace.coverage.iterationInB)
+        text = "In A's step " + std::to_string(*first.record.iteration) + " against B's step "
+            + std::to_string(*trace.coverage.iterationInB) + ", on ";
+    else if (first.record.iteration)
         text = "In step " + std::to_string(*first.record.iteration) + ", on ";
     else
         text = "On ";
@@ -81,7 +85,7 @@ std::optional<FirstDivergence> firstDivergenceIn(const TraceComparison &trace)
     const RankDivergence &first = *rank.first;
     FirstDivergence divergence;
     divergence.step = first.record.iteration;
-    divergence.stage = first.record.stage.empty() ? "unknown" : first.record.stage;
+    divergence.stage = first.record.stage.empty() ? UnknownStage : first.record.stage;
     divergence.name = first.record.name;
     divergence.kind = toString(first.kind);
     divergence.microBatch = first.record.microBatch;

@@ -14,6 +14,19 @@ bool sameLayout(const Observation &a, const Observation &b)
         && (!a.count || !b.count || a.count == b.count);
 }
 
+bool hasLayout(const Observation &observation)
+{
+    return !observation.dtype.empty() && (observation.shape || observation.count);
+}
+
+/// What equality of two digests is worth: without shape and type no more than a sum.
+Strength equalStrength(const Observation &observation)
+{
+    const Strength strength = strengthOf(observation.kind);
+    const bool isWhole = observation.kind == DigestKind::Value || hasLayout(observation);
+    return isWhole ? strength : std::min(strength, Strength::Megatron128);
+}
+
 /// A norm that is NaN is unequal to itself, and equal to that of any tensor with a NaN.
 bool isNanNorm(const Observation &observation)
 {
@@ -49,10 +62,12 @@ EvidenceSum compareOne(const Observation &a, const Observation &b)
         return settle(Evidence::NotComparable);
     if (a.kind == DigestKind::None || (a.isEmpty() && b.isEmpty()) || isNanNorm(a) || isNanNorm(b))
         return settle(Evidence::Nothing);
+    if (a.digest == b.digest && a.kind != DigestKind::Value && hasLayout(a) != hasLayout(b))
+        return settle(Evidence::NotComparable);
     sum.byKind.emplace(a.kind, 1);
     if (a.digest != b.digest)
         return settle(Evidence::Different);
-    sum.weakestEqual = strengthOf(a.kind);
+    sum.weakestEqual = equalStrength(a);
     sum.fewestBits = effectiveBits(a.kind, a.dtype);
     return settle(Evidence::Equal);
 }
@@ -115,6 +130,14 @@ EvidenceSum compareObservations(std::span<const Observation> a, std::span<const 
     unlike.layoutDiffers = true;
     unlike.strongestDifferent = Strength::Metadata;
     sum.add(unlike);
+    return sum;
+}
+
+EvidenceSum noEvidence(std::uint64_t tensors, Absence why)
+{
+    EvidenceSum sum;
+    sum.nothing = tensors;
+    sum.absences.emplace(why, tensors);
     return sum;
 }
 

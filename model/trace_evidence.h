@@ -35,14 +35,19 @@ struct EvidenceSum
     void add(const EvidenceSum &other);
 };
 
-/// Digests are compared together with shape, type and count, never alone (rule M16); equal absences
-/// are no match (M15); NaN as a norm is no evidence.
+/// Digests are compared together with shape, type and count, never alone (rule M16): where one side
+/// alone states them equal digests are not comparable, where neither does they prove nothing equal.
+/// Equal absences are no match (M15); NaN as a norm is no evidence.
 EvidenceSum compareObservations(std::span<const Observation> a, std::span<const Observation> b);
+
+/// Of as many tensors whose value neither side tells, for that reason.
+EvidenceSum noEvidence(std::uint64_t tensors, Absence why);
 
 /// Inputs and outputs of two records that met.
 struct RecordEvidence
 {
-    EvidenceSum inputs, outputs; ///< fields are among the outputs
+    EvidenceSum inputs, outputs;  ///< fields are among the outputs
+    bool outputsTooEarly = false; ///< one side's were taken before they were there: no evidence
     EvidenceSum all() const;
 };
 

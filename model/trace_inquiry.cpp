@@ -18,10 +18,11 @@ const RankDivergence &firstOf(const TraceComparison &comparison)
 } // namespace
 
 TraceInquiry::TraceInquiry(const Trace &a, const Trace &b, const TracePlan &plan,
-                           const TraceComparison &comparison)
+                           const TraceFilter &filter, const TraceComparison &comparison)
     : m_a(a),
       m_b(b),
       m_plan(plan),
+      m_filter(filter),
       m_comparison(comparison),
       m_iteration(firstOf(comparison).record.iteration),
       m_firstRank(*comparison.firstRank),
@@ -53,11 +54,13 @@ bool TraceInquiry::advance(const std::function<bool()> &stopped)
     const TraceCoordinate &coordinate = m_comparison.ranks[unit.rank].coordinate;
     const bool isOrigin =
         firstOf(m_comparison).classification.divergenceClass == DivergenceClass::Origin;
-    TraceFeed feedA(m_a, rank.a, unit.iteration), feedB(m_b, rank.b, unit.iteration);
+    TraceFeed feedA(m_a, rank.a, segmentsIn(rank.segmentsA, unit.iteration), &m_filter);
+    TraceFeed feedB(m_b, rank.b, segmentsIn(rank.segmentsB, unit.ofB), &m_filter);
     TraceWalk walk(feedA, feedB, [&](const TraceWalk::Event &event) {
         if (event.opened)
             return;
-        if (!event.a || !event.b || isArtifact(*event.a, *event.b))
+        if (!event.a || !event.b || isArtifact(*event.a)
+            || evidenceOf(*event.a, *event.b).outputsTooEarly)
             return;
         if (isOrigin)
             m_table.see(*event.a, *event.b, coordinate.rank);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/discriminator_table.h"
+#include "model/trace_filter.h"
 #include "model/trace_plan.h"
 #include "model/trace_scopes.h"
 
@@ -18,7 +19,7 @@ class TraceInquiry
 {
 public:
     /// `comparison` has the first divergence of every rank; all of these outlive this.
-    TraceInquiry(const Trace &a, const Trace &b, const TracePlan &plan,
+    TraceInquiry(const Trace &a, const Trace &b, const TracePlan &plan, const TraceFilter &filter,
                  const TraceComparison &comparison);
 
     /// Reads one more rank; false when there is none.
@@ -28,6 +29,7 @@ public:
 private:
     const Trace &m_a, &m_b;
     const TracePlan &m_plan;
+    const TraceFilter &m_filter;
     const TraceComparison &m_comparison;
     std::optional<std::int64_t> m_iteration;
     std::size_t m_firstRank = 0;

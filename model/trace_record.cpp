@@ -3,7 +3,7 @@
 
 #include "model/trace.h"
 
-#include <algorithm>
+#include <set>
 
 namespace forkpoint {
 
@@ -107,8 +107,9 @@ Result<std::shared_ptr<const TensorSource>> Trace::kept(std::optional<std::int64
 std::vector<std::optional<std::int64_t>> TraceStream::iterations() const
 {
     std::vector<std::optional<std::int64_t>> result;
+    std::set<std::optional<std::int64_t>> known;
     for (const TraceSegment &segment : segments) {
-        if (std::find(result.begin(), result.end(), segment.iteration) == result.end())
+        if (known.insert(segment.iteration).second)
             result.push_back(segment.iteration);
     }
     return result;

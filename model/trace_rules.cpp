@@ -21,23 +21,35 @@ std::string_view bareName(std::string_view operation)
     return operation.substr(0, operation.find_first_of(".:"));
 }
 
-bool isBarePrefix(std::string_view name, std::string_view prefix)
+/// Elements of a count that is copied to the host, such as tokens for each expert.
+constexpr std::uint64_t MostCounts = 1024;
+
+bool areStillInputs(const TraceRecord &record)
 {
-    return bareName(name).starts_with(prefix);
+    return !record.inputs.empty() && record.inputs.size() == record.outputs.size()
+        && std::equal(record.inputs.begin(), record.inputs.end(), record.outputs.begin(),
+                      [](const Observation &in, const Observation &out) {
+                          return in.absence == Absence::Recorded && in.kind == out.kind
+                              && in.digest == out.digest && in.shape == out.shape;
+                      });
 }
 
-/// One side's output was taken before the collective had written it: it is still the input.
-bool isBeforeCompletion(const TraceRecord &a, const TraceRecord &b)
+bool isCountOfZero(const TraceRecord &record)
 {
-    const auto unchanged = [](const TraceRecord &record) {
-        return !record.inputs.empty() && record.inputs.size() == record.outputs.size()
-            && std::equal(record.inputs.begin(), record.inputs.end(), record.outputs.begin(),
-                          [](const Observation &in, const Observation &out) {
-                              return in.absence == Absence::Recorded && in.kind == out.kind
-                                  && in.digest == out.digest && in.shape == out.shape;
-                          });
+    const auto isZero = [](const Observation &out) {
+        return out.dtype == "int64" && out.count && *out.count <= MostCounts
+            && out.kind == DigestKind::XorLanes && out.absence == Absence::Recorded
+            && out.digest.find_first_not_of('0') == std::string::npos;
     };
-    return a.role == RecordRole::Collective && unchanged(a) != unchanged(b);
+    return record.role == RecordRole::Op && bareName(record.name) == "_to_copy"
+        && record.outputs.size() == 1 && isZero(record.outputs[0]);
+}
+
+bool isTakenTooEarly(const TraceRecord &a, const TraceRecord &b, const EvidenceSum &inputs)
+{
+    if (a.role == RecordRole::Collective)
+        return areStillInputs(a) != areStillInputs(b);
+    return inputs.evidence == Evidence::Equal && isCountOfZero(a) != isCountOfZero(b);
 }
 
 } // namespace
@@ -106,9 +118,20 @@ bool cannotVary(std::string_view operation)
     return std::find(Names.begin(), Names.end(), bareName(operation)) != Names.end();
 }
 
-bool isArtifact(const TraceRecord &a, const TraceRecord &b)
+bool isArtifact(const TraceRecord &call)
 {
-    return isBarePrefix(a.name, "empty") || a.name.starts_with("c10d") || isBeforeCompletion(a, b);
+    return call.role == RecordRole::Op
+        && (bareName(call.name).starts_with("empty") || call.name.starts_with("c10d"));
+}
+
+RecordEvidence evidenceOf(const TraceRecord &a, const TraceRecord &b)
+{
+    RecordEvidence evidence = compareRecords(a, b);
+    if (isTakenTooEarly(a, b, evidence.inputs)) {
+        evidence.outputs = noEvidence(a.outputs.size(), Absence::Unfinished);
+        evidence.outputsTooEarly = true;
+    }
+    return evidence;
 }
 
 Classification classify(const TraceRecord &record, const EvidenceSum &inputs,
@@ -123,6 +146,10 @@ Classification classify(const TraceRecord &record, const EvidenceSum &inputs,
         return {Unclassified, "no input of it was recorded", "record the inputs of " + record.name};
     if (inputs.nothing > 0 || inputs.notComparable > 0)
         return {Unclassified, "not every input of it can be compared", {}};
+    if (outputs.layoutDiffers && cannotVary(record.name))
+        return {Unclassified,
+                "it was called with other arguments, such as a size, which are not recorded",
+                "record the arguments of " + record.name};
     if (outputs.layoutDiffers)
         return {Origin, "equal inputs gave outputs of another shape or type", {}};
     if (cannotVary(record.name)) {

@@ -36,8 +36,15 @@ Classification classify(const TraceRecord &record, const EvidenceSum &inputs,
 /// on every machine; where they do not, the inputs differ unseen.
 bool cannotVary(std::string_view operation);
 
-/// Rule M14: records whose values mean nothing, such as memory that was not written yet.
-bool isArtifact(const TraceRecord &a, const TraceRecord &b);
+/// Rule M14: calls whose values mean nothing on either side: memory that was not written yet, and
+/// collectives as the dispatcher sees them, which are recorded elsewhere. Tensors at boundaries are
+/// none, whatever they are called.
+bool isArtifact(const TraceRecord &call);
+
+/// Two records that met, compared under rule M14: outputs that one side took before they were there
+/// (a collective's that are still its inputs, a small count copied to the host that is still zero)
+/// tell no value; the inputs do.
+RecordEvidence evidenceOf(const TraceRecord &a, const TraceRecord &b);
 
 /// Whether two ranks are in one process group of that name, as far as their coordinates tell. A
 /// name that is no axis may join all.

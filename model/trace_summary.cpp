@@ -113,7 +113,9 @@ void addMetadataFindings(TraceComparison &comparison)
     if (coverage.artifacts > 0) {
         add(comparison, "artifacts", Severity::Note,
             counted(coverage.artifacts, "record is an artifact", "records are artifacts")
-                + " of tracing (memory not written yet, results taken too early) and left out");
+                + " of tracing: memory not written yet is left out, results taken too early count "
+                  "as "
+                  "not compared");
     }
     if (coverage.metadataOnlyDifferences > 0) {
         add(comparison, "metadata-differs", Severity::Note,
@@ -175,38 +177,6 @@ std::optional<std::uint64_t> worldSizeOf(const Trace &trace)
     return std::nullopt;
 }
 
-void linkToPeers(TraceComparison &comparison, std::size_t rank,
-                 const std::set<std::size_t> &differing)
-{
-    RankDivergence &first = *comparison.ranks[rank].first;
-    const bool isCollective =
-        first.role == RecordRole::Collective || first.role == RecordRole::CollectiveEnd;
-    Classification &found = first.classification;
-    if (!isCollective || found.divergenceClass == DivergenceClass::Receiver)
-        return;
-    for (const std::size_t peer : differing) {
-        if (peer == rank
-            || !areGroupPeers(comparison.ranks[rank].coordinate, comparison.ranks[peer].coordinate,
-                              first.group))
-            continue;
-        found.divergenceClass = DivergenceClass::Receiver;
-        found.innocentCollective = true;
-        found.why = "its own inputs are equal, but those of "
-            + comparison.ranks[peer].coordinate.toText()
-            + " to the same collective differ: the collective is innocent";
-        found.probe.clear();
-        return;
-    }
-    const auto worldSize = comparison.coverage.worldSize;
-    if (found.divergenceClass == DivergenceClass::Origin
-        && (!worldSize || *worldSize > comparison.ranks.size())) {
-        found.divergenceClass = DivergenceClass::Unclassified;
-        found.why = "its own inputs are equal, but not every rank of the job was compared, and a "
-                    "peer's input may differ";
-        found.probe = "trace all ranks of the group";
-    }
-}
-
 std::optional<std::size_t> chooseFirst(const TraceComparison &comparison)
 {
     const auto all = earliestOf(comparison, std::nullopt);
@@ -232,14 +202,24 @@ std::string coverageSentence(const TraceCoverage &coverage)
             + " only in B)";
     if (!coverage.iterationsCompared.empty())
         text += ", iterations " + iterationWords(coverage.iterationsCompared);
+    if (coverage.iterationInB)
+        text += " against B's " + std::to_string(*coverage.iterationInB);
     text += ", " + counted(coverage.records, "record", "records")
         + "; values: " + strengthMix(coverage.evidence);
+    if (coverage.vacuous > 0)
+        text +=
+            "; " + counted(coverage.vacuous, "record tells", "records tell") + " no value at all";
+    if (coverage.artifacts > 0)
+        text += "; " + counted(coverage.artifacts, "artifact", "artifacts") + " of tracing";
     if (coverage.evidence.nothing > 0)
         text += "; " + grouped(coverage.evidence.nothing) + " tell no value";
     if (coverage.evidence.notComparable > 0)
         text += "; " + grouped(coverage.evidence.notComparable) + " cannot be compared";
     for (const auto &[absence, count] : coverage.evidence.absences)
         text += "; " + grouped(count) + " " + std::string(toString(absence));
+    if (coverage.excludedA + coverage.excludedB > 0)
+        text += "; left out by --include, --exclude, --scope or --tensors-only: "
+            + grouped(coverage.excludedA) + " of A, " + grouped(coverage.excludedB) + " of B";
     if (coverage.onlyA + coverage.onlyB > 0)
         text += "; " + grouped(coverage.onlyA) + " records only in A, " + grouped(coverage.onlyB)
             + " only in B";

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,11 +14,6 @@ namespace forkpoint {
 
 /// The number of ranks that a trace says its job had.
 std::optional<std::uint64_t> worldSizeOf(const Trace &trace);
-
-/// Rule M11: a rank at a collective is a receiver if a peer's input to it differs; it is no origin
-/// while the input of a member is unknown. `differing`: ranks whose input to it differs.
-void linkToPeers(TraceComparison &comparison, std::size_t rank,
-                 const std::set<std::size_t> &differing);
 
 /// Whose first divergence is the first: of the earliest iteration an origin, else the one that stands
 /// first in the causal chain of the step, else the lowest rank (rules M8, M10).

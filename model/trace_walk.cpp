@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/trace_walk.h"
 
-#include "model/trace_alignment.h"
+#include "model/format.h"
 
 #include <algorithm>
 
@@ -14,10 +14,40 @@ constexpr std::size_t Window = 256;
 constexpr std::size_t FarWindow = 16'384;
 /// Equal tokens in a row that a far meeting needs.
 constexpr std::size_t FarRun = 4;
-/// Records that wait for a late partner, on each side.
+/// Bytes of these records on each side: a far window of records of 4 KiB.
+constexpr std::size_t MostAheadBytes = std::size_t(64) << 20;
+/// Records that wait for a late partner, on each side, and their bytes.
 constexpr std::size_t MostWaiting = 65'536;
-/// Identities remembered for the search of duplicates.
+constexpr std::size_t MostWaitingBytes = std::size_t(128) << 20;
+/// Identities remembered for the search of duplicates and for the numbers of calls.
 constexpr std::size_t MostIdentities = 4'000'000;
+
+std::size_t bytesOf(const std::vector<std::pair<std::string, std::string>> &pairs)
+{
+    std::size_t bytes = 0;
+    for (const auto &[name, value] : pairs)
+        bytes += sizeof(pairs[0]) + name.capacity() + value.capacity();
+    return bytes;
+}
+
+std::size_t bytesOf(const std::vector<Observation> &observations)
+{
+    std::size_t bytes = 0;
+    for (const Observation &each : observations) {
+        bytes += sizeof each + each.path.capacity() + each.dtype.capacity() + each.digest.capacity()
+            + each.payload.capacity() + bytesOf(each.metadata) + bytesOf(each.statistics)
+            + (each.shape ? each.shape->capacity() * sizeof(std::uint64_t) : 0);
+    }
+    return bytes;
+}
+
+/// What a record takes in memory, nearly.
+std::size_t bytesOf(const TraceRecord &record)
+{
+    return sizeof record + record.stage.capacity() + record.name.capacity() + record.key.capacity()
+        + record.group.capacity() + record.scope.capacity() + record.caller.capacity()
+        + bytesOf(record.inputs) + bytesOf(record.outputs) + bytesOf(record.fields);
+}
 
 bool sameLayouts(const std::vector<Observation> &a, const std::vector<Observation> &b)
 {
@@ -33,14 +63,6 @@ bool sameToken(const TraceRecord &a, const TraceRecord &b)
         && sameLayouts(a.outputs, b.outputs);
 }
 
-std::vector<AlignItem> itemsOf(const std::deque<TraceRecord> &records, std::size_t most)
-{
-    std::vector<AlignItem> items;
-    for (std::size_t i = 0; i < std::min(most, records.size()); ++i)
-        items.push_back(alignItemOf(records[i]));
-    return items;
-}
-
 bool sameTokens(const std::vector<AlignItem> &a, const std::vector<AlignItem> &b)
 {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
@@ -49,16 +71,14 @@ bool sameTokens(const std::vector<AlignItem> &a, const std::vector<AlignItem> &b
 
 } // namespace
 
-TraceFeed::TraceFeed(const Trace &trace, std::size_t stream, std::optional<std::int64_t> iteration)
+TraceFeed::TraceFeed(const Trace &trace, std::size_t stream,
+                     const std::vector<std::size_t> &segments, const TraceFilter *filter)
     : m_trace(trace),
+      m_filter(filter),
       m_stream(stream),
+      m_segments(segments.rbegin(), segments.rend()),
       m_certificate(trace.sequenceRule())
 {
-    const auto &segments = trace.streams()[stream].segments;
-    for (std::size_t i = segments.size(); i-- > 0;) {
-        if (segments[i].iteration == iteration)
-            m_segments.push_back(i);
-    }
 }
 
 Result<std::optional<TraceRecord>> TraceFeed::next()
@@ -76,15 +96,20 @@ Result<std::optional<TraceRecord>> TraceFeed::next()
             continue;
         }
         m_certificate.see(*record);
-        if (!isDuplicate(*record))
+        if (isDuplicate(*record))
+            continue;
+        if (!m_filter || m_filter->takes(*record))
             return record;
+        ++m_excluded;
     }
 }
 
 bool TraceFeed::isDuplicate(TraceRecord &record)
 {
     if (!record.callIsStated) {
-        record.call = m_calls[record.key]++;
+        const std::uint64_t key = identityOf(record.key, 0);
+        if (m_calls.size() < MostIdentities || m_calls.count(key) > 0)
+            record.call = m_calls[key]++;
         return false;
     }
     if (m_identities.size() >= MostIdentities || m_identities.insert(identityOf(record)).second)
@@ -107,21 +132,67 @@ Diagnostics TraceFeed::takeDiagnostics()
 Status TraceWalk::fill(Side &side, std::size_t count)
 {
     while (!side.ended && side.ahead.size() < count) {
+        if (side.aheadBytes >= MostAheadBytes) {
+            m_isNarrow = m_isNarrow || side.ahead.size() < Window;
+            return {};
+        }
         FP_TRY(auto record, side.feed.next());
-        if (!record)
+        if (!record) {
             side.ended = true;
-        else
-            side.ahead.push_back(*std::move(record));
+            return {};
+        }
+        const std::size_t bytes = bytesOf(*record);
+        side.aheadBytes += bytes;
+        side.ahead.push_back({*std::move(record), bytes});
     }
     return {};
+}
+
+TraceRecord TraceWalk::take(Side &side)
+{
+    TraceRecord record = std::move(side.ahead.front().record);
+    side.aheadBytes -= side.ahead.front().bytes;
+    side.ahead.pop_front();
+    return record;
+}
+
+std::vector<AlignItem> TraceWalk::itemsOf(Side &side, std::size_t most)
+{
+    std::vector<AlignItem> items;
+    for (std::size_t i = 0; i < std::min(most, side.ahead.size()); ++i) {
+        Ahead &ahead = side.ahead[i];
+        if (!ahead.item)
+            ahead.item = alignItemOf(ahead.record);
+        items.push_back(*ahead.item);
+    }
+    return items;
+}
+
+std::vector<std::string> TraceWalk::limits() const
+{
+    std::vector<std::string> said;
+    if (m_isNarrow)
+        said.push_back("its records are so large that less than " + grouped(Window)
+                       + " fit into the " + grouped(MostAheadBytes)
+                       + " bytes in which a partner is looked for: what moved further counts as a "
+                         "record of each side");
+    if (m_isFlushed)
+        said.push_back(
+            "more than " + grouped(MostWaiting) + " records, or " + grouped(MostWaitingBytes)
+            + " bytes of them, wait for a partner: what moved further counts as a record "
+              "of each side");
+    return said;
 }
 
 bool TraceWalk::meets(const TraceRecord &a, const TraceRecord &b) const
 {
     if (!sameToken(a, b))
         return false;
-    const auto slip = m_slips.find(a.key);
-    const std::int64_t shift = slip == m_slips.end() ? 0 : slip->second;
+    std::int64_t shift = 0;
+    if (!m_slips.empty()) {
+        const auto slip = m_slips.find(identityOf(a.key, 0));
+        shift = slip == m_slips.end() ? 0 : slip->second;
+    }
     return std::int64_t(b.call) - std::int64_t(a.call) == shift;
 }
 
@@ -131,7 +202,7 @@ Result<bool> TraceWalk::isInserted()
 {
     FP_CHECK(fill(m_a, Window));
     FP_CHECK(fill(m_b, Window));
-    const auto a = itemsOf(m_a.ahead, Window), b = itemsOf(m_b.ahead, Window);
+    const auto a = itemsOf(m_a, Window), b = itemsOf(m_b, Window);
     return !sameTokens(a, b);
 }
 
@@ -139,16 +210,16 @@ void TraceWalk::pair(TraceRecord a, TraceRecord b)
 {
     const std::int64_t shift = std::int64_t(b.call) - std::int64_t(a.call);
     const bool afterSlip = shift != 0;
-    if (afterSlip || m_slips.count(a.key) > 0)
-        m_slips[a.key] = shift;
+    if (afterSlip || !m_slips.empty())
+        m_slips[identityOf(a.key, 0)] = shift;
     m_visit({&a, &b, m_ordinal++, false, false, afterSlip});
 }
 
 /// A record without a partner here: one that waits on the other side, or it waits itself.
 void TraceWalk::takeOneSided(Side &own, Side &other, bool isA)
 {
-    TraceRecord record = std::move(own.ahead.front());
-    own.ahead.pop_front();
+    const std::size_t bytes = own.ahead.front().bytes;
+    TraceRecord record = take(own);
     const std::uint64_t identity = identityOf(record);
     const std::uint64_t ordinal = m_ordinal++;
     const auto partner = other.waiting.find(identity);
@@ -156,13 +227,18 @@ void TraceWalk::takeOneSided(Side &own, Side &other, bool isA)
         const TraceRecord &a = isA ? record : partner->second.record;
         const TraceRecord &b = isA ? partner->second.record : record;
         m_visit({&a, &b, partner->second.ordinal, false, true, false});
+        other.waitingBytes -= partner->second.bytes;
         other.waiting.erase(partner);
         return;
     }
     m_visit({isA ? &record : nullptr, isA ? nullptr : &record, ordinal, true, false, false});
-    if (own.waiting.size() >= MostWaiting)
+    if (own.waiting.size() >= MostWaiting || own.waitingBytes >= MostWaitingBytes
+        || own.waiting.count(identity) > 0) {
+        m_isFlushed = true;
         flush(own, isA);
-    own.waiting.insert_or_assign(identity, Waiting{std::move(record), ordinal});
+    }
+    own.waitingBytes += bytes;
+    own.waiting.emplace(identity, Waiting{std::move(record), ordinal, bytes});
 }
 
 void TraceWalk::flush(Side &side, bool isA)
@@ -177,6 +253,7 @@ void TraceWalk::flush(Side &side, bool isA)
                  waiting->ordinal, false, false, false});
     }
     side.waiting.clear();
+    side.waitingBytes = 0;
 }
 
 /// Aligns a window of both sides and takes it up to the last pair in it: what follows may meet
@@ -185,8 +262,7 @@ Status TraceWalk::realign()
 {
     FP_CHECK(fill(m_a, Window));
     FP_CHECK(fill(m_b, Window));
-    std::vector<AlignStep> steps =
-        alignWindows(itemsOf(m_a.ahead, Window), itemsOf(m_b.ahead, Window));
+    std::vector<AlignStep> steps = alignWindows(itemsOf(m_a, Window), itemsOf(m_b, Window));
     const bool isAll =
         m_a.ended && m_b.ended && m_a.ahead.size() <= Window && m_b.ahead.size() <= Window;
     if (!isAll) {
@@ -202,10 +278,7 @@ Status TraceWalk::realign()
         } else if (!step.a) {
             takeOneSided(m_b, m_a, false);
         } else {
-            TraceRecord a = std::move(m_a.ahead.front()), b = std::move(m_b.ahead.front());
-            m_a.ahead.pop_front();
-            m_b.ahead.pop_front();
-            pair(std::move(a), std::move(b));
+            pair(take(m_a), take(m_b));
         }
     }
     return {};
@@ -216,7 +289,7 @@ Status TraceWalk::realignFar()
 {
     FP_CHECK(fill(m_a, FarWindow));
     FP_CHECK(fill(m_b, FarWindow));
-    const auto a = itemsOf(m_a.ahead, FarWindow), b = itemsOf(m_b.ahead, FarWindow);
+    const auto a = itemsOf(m_a, FarWindow), b = itemsOf(m_b, FarWindow);
     std::unordered_map<std::uint64_t, std::size_t> firstInB;
     for (std::size_t j = b.size(); j-- > 0;)
         firstInB[b[j].token] = j;
@@ -251,10 +324,10 @@ Result<bool> TraceWalk::advance()
         flush(m_b, false);
         return false;
     }
-    bool straight =
-        !m_a.ahead.empty() && !m_b.ahead.empty() && meets(m_a.ahead.front(), m_b.ahead.front());
+    bool straight = !m_a.ahead.empty() && !m_b.ahead.empty()
+        && meets(m_a.ahead.front().record, m_b.ahead.front().record);
     if (straight && !m_differed
-        && compareRecords(m_a.ahead.front(), m_b.ahead.front()).all().evidence
+        && compareRecords(m_a.ahead.front().record, m_b.ahead.front().record).all().evidence
             == Evidence::Different) {
         m_differed = true;
         FP_TRY(const bool inserted, isInserted());
@@ -264,10 +337,7 @@ Result<bool> TraceWalk::advance()
         FP_CHECK(realign());
         return true;
     }
-    TraceRecord a = std::move(m_a.ahead.front()), b = std::move(m_b.ahead.front());
-    m_a.ahead.pop_front();
-    m_b.ahead.pop_front();
-    pair(std::move(a), std::move(b));
+    pair(take(m_a), take(m_b));
     return true;
 }
 

@@ -1,28 +1,34 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/trace_alignment.h"
 #include "model/trace_certificate.h"
 #include "model/trace_evidence.h"
+#include "model/trace_filter.h"
 
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 namespace forkpoint {
 
 /// The records of one rank and iteration, in order, from all their segments. Calls that the file
-/// does not number are numbered here; a second record of one identity is told and left out.
+/// does not number are numbered here; a second record of one identity is told and left out. What the
+/// filter does not take is certified and counted, and no more.
 class TraceFeed
 {
 public:
-    TraceFeed(const Trace &trace, std::size_t stream, std::optional<std::int64_t> iteration);
+    /// `segments`: of that stream, in their order. `filter`: nullptr takes all.
+    TraceFeed(const Trace &trace, std::size_t stream, const std::vector<std::size_t> &segments,
+              const TraceFilter *filter);
 
     Result<std::optional<TraceRecord>> next();
     std::uint64_t duplicates() const { return m_duplicates; }
+    std::uint64_t excluded() const { return m_excluded; }
     const TraceCertificate &certificate() const { return m_certificate; }
     Diagnostics takeDiagnostics();
 
@@ -30,19 +36,21 @@ private:
     bool isDuplicate(TraceRecord &record);
 
     const Trace &m_trace;
+    const TraceFilter *m_filter;
     std::size_t m_stream;
     std::vector<std::size_t> m_segments; ///< still to be read, the next one last
     std::unique_ptr<TraceCursor> m_cursor;
-    std::unordered_map<std::string, std::uint64_t> m_calls;
+    std::unordered_map<std::uint64_t, std::uint64_t> m_calls; ///< by the identity of call 0
     std::unordered_set<std::uint64_t> m_identities;
-    std::uint64_t m_duplicates = 0;
+    std::uint64_t m_duplicates = 0, m_excluded = 0;
     TraceCertificate m_certificate;
     Diagnostics m_diagnostics;
 };
 
 /// Two feeds side by side (rules M3 to M6): records meet by identity where what they are agrees;
 /// where it does not, a window of both is aligned, and what was inserted or left out does not shift
-/// the rest. Memory is bounded by the window and by the records that wait for a late partner.
+/// the rest. Memory is bounded in records and in bytes: by the window, and by what waits for a late
+/// partner. What a bound cost is told by limits().
 class TraceWalk
 {
 public:
@@ -64,22 +72,35 @@ public:
     Status run(const std::function<bool()> &stopped);
     /// The next pair, or the next window of both: false once every record has been visited.
     Result<bool> advance();
+    /// Where records were not looked for as far as usual, one clause each; after run().
+    std::vector<std::string> limits() const;
 
 private:
+    struct Ahead
+    {
+        TraceRecord record;
+        std::size_t bytes = 0;
+        std::optional<AlignItem> item = {}; ///< once it was asked for
+    };
     struct Waiting
     {
         TraceRecord record;
         std::uint64_t ordinal = 0;
+        std::size_t bytes = 0;
     };
     struct Side
     {
         TraceFeed &feed;
-        std::deque<TraceRecord> ahead = {};
+        std::deque<Ahead> ahead = {};
+        std::size_t aheadBytes = 0;
         bool ended = false;
         std::unordered_map<std::uint64_t, Waiting> waiting = {}; ///< by identity, no partner yet
+        std::size_t waitingBytes = 0;
     };
 
     Status fill(Side &side, std::size_t count);
+    static TraceRecord take(Side &side);
+    static std::vector<AlignItem> itemsOf(Side &side, std::size_t most);
     bool meets(const TraceRecord &a, const TraceRecord &b) const;
     Result<bool> isInserted();
     Status realign();
@@ -92,7 +113,10 @@ private:
     Visit m_visit;
     std::uint64_t m_ordinal = 0;
     bool m_differed = false;
-    std::unordered_map<std::string, std::int64_t> m_slips; ///< call of B less call of A, by key
+    bool m_isNarrow = false;  ///< a window had fewer records than usual, for their bytes
+    bool m_isFlushed = false; ///< records stopped waiting before the end
+    /// Call of B less call of A, by the identity of call 0.
+    std::unordered_map<std::uint64_t, std::int64_t> m_slips;
 };
 
 } // namespace forkpoint

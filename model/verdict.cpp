@@ -19,9 +19,10 @@ std::string partText(std::uint64_t compared, std::uint64_t total, bool wholeIsKn
     return wholeIsKnown ? "all " + what : what;
 }
 
+/// Records that no other met, of a trace that one side alone has, change nothing of that.
 bool onlyMetrics(const Coverage &coverage)
 {
-    return coverage.metricsTotal > 0 && coverage.tensorsTotal == 0 && coverage.recordsTotal == 0;
+    return coverage.metricsTotal > 0 && coverage.tensorsTotal == 0 && coverage.recordsCompared == 0;
 }
 
 std::string metricsText(const Coverage &coverage)
@@ -32,16 +33,16 @@ std::string metricsText(const Coverage &coverage)
 
 std::string tensorsText(const Coverage &coverage, bool wholeIsKnown)
 {
-    if (onlyMetrics(coverage))
-        return metricsText(coverage);
     std::string text;
+    if (onlyMetrics(coverage))
+        text = metricsText(coverage);
     if (coverage.tensorsTotal > 0)
         text = partText(coverage.tensorsCompared, coverage.tensorsTotal, wholeIsKnown, "tensor",
                         "tensors");
     if (coverage.recordsTotal > 0) {
         text += text.empty() ? "" : ", ";
-        text += partText(coverage.recordsCompared, coverage.recordsTotal, wholeIsKnown, "record",
-                         "records");
+        text += partText(coverage.recordsCompared, coverage.recordsTotal, wholeIsKnown,
+                         "record of the traces", "records of the traces");
     }
     return text.empty() ? "no tensor in scope" : text;
 }

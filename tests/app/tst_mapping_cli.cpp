@@ -116,7 +116,8 @@ private slots:
             run({"compare", "whole_a.log", "whole_b.log", "--mapping", "bad.map", "--json"});
         QCOMPARE(ended.status, 2);
         QVERIFY(ended.err.contains("bad.map: line 3: expected a regular expression"));
-        QCOMPARE(ended.json()["verdict"]["outcome"].toString(), QStringLiteral("not-compared"));
+        const QJsonObject refused = ended.json();
+        QCOMPARE(refused["verdict"]["outcome"].toString(), QStringLiteral("not-compared"));
         for (const QStringList &arguments :
              {QStringList{"inspect", "run_a.log", "--preview", "3"},
               {"inspect", "run_a.log", "--mapping", "our.map", "--preview", "0"},

@@ -3,6 +3,7 @@
 #include "loaders/json_entries.h"
 #include "loaders/open_trace.h"
 #include "loaders/trace_path.h"
+#include "loaders/trace_payload.h"
 
 #include <QFile>
 #include <QJsonDocument>
@@ -267,6 +268,52 @@ private slots:
             QCOMPARE(QString::fromStdString(tensor.digest),
                      sha[QString::fromStdString("sglang/A/" + tensor.payload)].toString());
         }
+    }
+
+    void aPayloadIsReadOnceAndItsReadingStops()
+    {
+        const std::string name =
+            "step=0___rank=0___dump_index=1___name=embed_tokens___recompute_status=disabled.pt";
+        std::stop_source stopped;
+        stopped.request_stop();
+        TraceFile file{nullptr, name, Data / "sglang/A"};
+        file.stop = stopped.get_token();
+        const auto cancelled = observePayload(file, name, "value");
+        QVERIFY(!cancelled.ok() && cancelled.error().code == ErrorCode::Cancelled);
+        // What is known needs no reading that could be stopped.
+        file.payloads = std::make_shared<PayloadDigests>();
+        file.stop = {};
+        const auto first = observePayload(file, name, "value");
+        file.stop = stopped.get_token();
+        const auto second = observePayload(file, name, "value");
+        QVERIFY(first.ok() && second.ok());
+        QCOMPARE(QString::fromStdString(second->digest),
+                 expected()[QString::fromStdString("sglang/A/" + name)].toString());
+        // Another tensor of the file is another one.
+        QVERIFY(!observePayload(file, name, "other").ok());
+        // A trace that was indexed knows them all; the index itself can be stopped.
+        QVERIFY(!indexTrace(findTraceFiles(Data / "sglang/A", {}), stopped.get_token()).ok());
+    }
+
+    void aPayloadThatChangedIsReadAgain()
+    {
+        QTemporaryDir folder;
+        const fs::path copy = fs::path(folder.path().toStdString()) / "a.pt";
+        fs::copy_file(Data
+                          / "sglang/A/step=0___rank=0___dump_index=1___name=embed_tokens___"
+                            "recompute_status=disabled.pt",
+                      copy);
+        TraceFile file{nullptr, "a.pt", copy.parent_path()};
+        file.payloads = std::make_shared<PayloadDigests>();
+        const auto before = observePayload(file, "a.pt", "value");
+        fs::remove(copy);
+        fs::copy_file(Data
+                          / "sglang/A/step=1___rank=0___dump_index=10___name=embed_tokens___"
+                            "recompute_status=disabled.pt",
+                      copy);
+        const auto after = observePayload(file, "a.pt", "value");
+        QVERIFY(before.ok() && after.ok());
+        QVERIFY(before->digest != after->digest);
     }
 
     void tooManyInputHashes()

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/pairing.h"
+#include "model/trace_record.h"
+
+namespace forkpoint {
+
+/// The class of state that a record speaks of, by its stage; Unknown for what is computed on the way
+/// (activations, the loss, gradients).
+StateClass stateClassOf(const TraceRecord &record);
+
+/// Which records of two traces are asked for: --include, --exclude, --scope and --tensors-only.
+class TraceFilter
+{
+public:
+    /// Globs meet the name of a record, its scope, and both joined by a dot.
+    explicit TraceFilter(const PairingOptions &options) : m_options(options) {}
+
+    bool takes(const TraceRecord &record) const;
+
+private:
+    PairingOptions m_options;
+};
+
+} // namespace forkpoint
