@@ -135,6 +135,7 @@ private:
 
     void takeKernel(const JsonFields &fields, TraceRecord &record)
     {
+        record.role = RecordRole::Kernel;
         record.name = fields.text("kernel_name");
         if (const auto before = fields.find("pre_hashes"))
             record.inputs = observationsOf(leavesOf(*before), {});

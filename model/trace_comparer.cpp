@@ -166,24 +166,9 @@ Classification TraceComparer::State::classOf(const TraceRecord &record,
     Classification found = classify(record, inputs, evidence.outputs);
     if (found.divergenceClass != DivergenceClass::Receiver || unit.outputs.empty())
         return found;
-    const auto isKnown = [&](const TraceRecord &side) {
-        for (std::size_t i = 0; i < side.inputs.size(); ++i) {
-            const bool differs = i < record.inputs.size() && i < other.inputs.size()
-                && record.inputs[i].digest != other.inputs[i].digest;
-            if (differs && unit.outputs.count(valueKey(side.inputs[i])) == 0)
-                return false;
-        }
-        return true;
-    };
-    if (isKnown(record) && isKnown(other)) {
-        found.why =
-            "it received another value of the same step: what either side took was produced "
-            "alike on both, so the order in which values are taken up changed, and no "
-            "operation is guilty";
-    } else {
-        found.why += "; no record before it produced them: their producer is not instrumented";
-        found.probe = "probe the producer of the inputs of " + record.name;
-    }
+    judgeReceived(found, record, other, [&](const Observation &input) {
+        return unit.outputs.count(valueKey(input)) > 0;
+    });
     return found;
 }
 

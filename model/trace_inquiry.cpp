@@ -59,6 +59,7 @@ bool TraceInquiry::advance(const std::function<bool()> &stopped)
     TraceWalk walk(feedA, feedB, [&](const TraceWalk::Event &event) {
         if (event.opened)
             return;
+        m_kernels.see(event.a, event.b);
         if (!event.a || !event.b || isArtifact(*event.a)
             || evidenceOf(*event.a, *event.b).outputsTooEarly)
             return;
@@ -79,6 +80,8 @@ std::vector<Finding> TraceInquiry::findings() const
         findings.push_back(std::move(*scopes));
     for (Finding &finding : m_table.findings())
         findings.push_back(std::move(finding));
+    if (auto kernels = m_kernels.finding())
+        findings.push_back(std::move(*kernels));
     return findings;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/discriminator_table.h"
+#include "model/kernel_selection.h"
 #include "model/trace_filter.h"
 #include "model/trace_plan.h"
 #include "model/trace_scopes.h"
@@ -14,7 +15,7 @@ namespace forkpoint {
 
 /// The second look at two traces that part: what can be asked only when the first record that differs
 /// is known. The iteration of that record is read once more, rank by rank: the modules around it
-/// (M12), the calls of its family (M24).
+/// (M12), the calls of its family (M24), the kernels that were launched (M27).
 class TraceInquiry
 {
 public:
@@ -36,6 +37,7 @@ private:
     std::vector<std::size_t> m_units; ///< into the plan's, still to be read, the next one last
     ScopeLedger m_scopes;
     DiscriminatorTable m_table;
+    KernelSelection m_kernels;
 };
 
 } // namespace forkpoint

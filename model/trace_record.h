@@ -84,6 +84,7 @@ struct TracePlace
 enum class RecordRole : std::uint8_t {
     Tensor,          ///< a named tensor at a boundary
     Op,              ///< a call: inputs and outputs
+    Kernel,          ///< a launch of a kernel that is named: inputs and outputs
     Collective,      ///< a whole collective: inputs and outputs
     CollectiveBegin, ///< its inputs
     CollectiveEnd,   ///< its outputs

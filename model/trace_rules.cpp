@@ -8,9 +8,6 @@ namespace forkpoint {
 
 namespace {
 
-/// Fewer free bits than these let an unlike input of some elements pass as equal too often.
-constexpr int EnoughBits = 16;
-
 /// "aten.slice.Tensor", "aten::slice" and "slice" as "slice".
 std::string_view bareName(std::string_view operation)
 {
@@ -166,6 +163,27 @@ Classification classify(const TraceRecord &record, const EvidenceSum &inputs,
                 "record bytes or a second digest of the inputs of " + record.name};
     }
     return {Origin, "equal inputs gave other outputs", {}};
+}
+
+void judgeReceived(Classification &found, const TraceRecord &a, const TraceRecord &b,
+                   const std::function<bool(const Observation &)> &isKnown)
+{
+    bool areKnown = true;
+    for (const TraceRecord *side : {&a, &b}) {
+        for (std::size_t i = 0; i < std::min(a.inputs.size(), b.inputs.size()); ++i) {
+            const bool differs = a.inputs[i].digest != b.inputs[i].digest;
+            areKnown = areKnown && (!differs || isKnown(side->inputs[i]));
+        }
+    }
+    if (areKnown) {
+        found.why =
+            "it received another value of the same step: what either side took was produced "
+            "alike on both, so the order in which values are taken up changed, and no "
+            "operation is guilty";
+        return;
+    }
+    found.why += "; no record before it produced them: their producer is not instrumented";
+    found.probe = "probe the producer of the inputs of " + a.name;
 }
 
 bool areGroupPeers(const TraceCoordinate &a, const TraceCoordinate &b, std::string_view group)

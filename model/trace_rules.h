@@ -5,10 +5,14 @@
 #include "model/trace_record.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
 namespace forkpoint {
+
+/// Fewer free bits than these let an unlike input of some elements pass as equal too often.
+inline constexpr int EnoughBits = 16;
 
 /// What a rank's earliest mismatch says of the record (rule M9).
 enum class DivergenceClass : std::uint8_t {
@@ -35,6 +39,11 @@ Classification classify(const TraceRecord &record, const EvidenceSum &inputs,
 /// Rule M13: an operation that moves or maps elements one by one. Equal inputs give equal outputs,
 /// on every machine; where they do not, the inputs differ unseen.
 bool cannotVary(std::string_view operation);
+
+/// Rule M13 for a receiver: where did the values come from that it took on the two sides? `isKnown`:
+/// whether both sides had seen that value alike before.
+void judgeReceived(Classification &found, const TraceRecord &a, const TraceRecord &b,
+                   const std::function<bool(const Observation &)> &isKnown);
 
 /// Rule M14: calls whose values mean nothing on either side: memory that was not written yet, and
 /// collectives as the dispatcher sees them, which are recorded elsewhere. Tensors at boundaries are

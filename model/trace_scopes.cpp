@@ -9,8 +9,6 @@ namespace forkpoint {
 
 namespace {
 
-/// Fewer free bits than these let an unlike input pass as equal too often (model/trace_rules.cpp).
-constexpr int EnoughBits = 16;
 /// Values remembered to tell where an input was made.
 constexpr std::size_t MostMakers = 1'000'000;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The second look at traces that part: modules around the first record that differs, and what splits
-// the calls of its family (rules M12, M24).
+// The second look at traces that part: modules around the first record that differs, what splits the
+// calls of its family, which kernels were launched (rules M12, M24, M27).
 #include "model/trace_comparer.h"
 #include "model/trace_inquiry.h"
 #include "tests/support/fake_trace.h"
@@ -177,6 +177,26 @@ private slots:
         QCOMPARE(axes.at("layer"), std::string("3"));
         QCOMPARE(axes.at("rank"), std::string("7"));
         QCOMPARE(axes.at("in shape"), std::string("2"));
+    }
+
+    void kernelsNeedASecondInstrument() // M27
+    {
+        const auto launch = [](std::string name, std::uint64_t number, std::string out) {
+            TraceRecord record = call(std::move(name), number, {strong("1")}, {strong(out)});
+            record.role = RecordRole::Kernel;
+            return record;
+        };
+        const TraceComparison inside =
+            compared({{launch("softmax_128", 0, "1")}}, {{launch("softmax_128", 0, "2")}});
+        QVERIFY(textOf(inside, "kernels").contains("the cause is inside"));
+        const TraceComparison other =
+            compared({{launch("tile_64", 0, "1")}}, {{launch("tile_128", 0, "2")}});
+        QVERIFY(textOf(other, "kernels").contains("tile_64 (1 -> 0 launches)"));
+        QVERIFY(textOf(other, "kernels").contains("an autotuner chose otherwise"));
+        for (const TraceComparison *result : {&inside, &other}) {
+            QVERIFY(findingOf(*result, "kernels")->certainty == Certainty::ConsistentWith);
+            QVERIFY(textOf(*result, "kernels").contains("second instrument"));
+        }
     }
 };
 
