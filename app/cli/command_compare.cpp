@@ -4,13 +4,16 @@
 #include "app/cli/output.h"
 #include "app/core/compare_command.h"
 #include "app/core/compare_text.h"
+#include "app/core/digest_check.h"
 #include "app/core/fingerprint_index.h"
 #include "app/core/report_file.h"
 #include "app/core/thread_pool.h"
 #include "loaders/open_run.h"
 #include "model/report_json.h"
+#include "model/run_arms.h"
 #include "model/run_comparer.h"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -52,22 +55,13 @@ RunComparison refused(const Options &options, std::string reason, Diagnostics di
     return comparison;
 }
 
-RunComparison compareRuns(const Options &options, const ComputeBackend &backend,
-                          ThreadPool &threads)
+RunComparison compareTwo(const Options &options, const std::shared_ptr<const Run> &a,
+                         const std::shared_ptr<const Run> &b, const ComputeBackend &backend,
+                         ThreadPool &threads)
 {
-    std::shared_ptr<const Run> runs[2];
-    const std::string *paths[2] = {&options.pathA, &options.pathB};
-    for (int side = 0; side < 2; ++side) {
-        auto run = openRun(*paths[side], options.open, {});
-        if (!run)
-            return refused(options,
-                           std::string(side == 0 ? "A" : "B") + ": " + run.error().message(),
-                           {toDiagnostic(run.error(), Severity::Error)});
-        runs[side] = std::move(run).value();
-    }
     CompareOptions compare = options.compare;
     compare.known = userIndex(!options.noIndex, !options.verify, backend);
-    RunComparer comparer(runs[0], runs[1], options.steps, std::move(compare), backend, threads);
+    RunComparer comparer(a, b, options.steps, std::move(compare), backend, threads);
     ProgressLine line(options);
     const Throttle throttle(options.maxRate);
     while (comparer.advance({})) {
@@ -76,6 +70,48 @@ RunComparison compareRuns(const Options &options, const ComputeBackend &backend,
         throttle.wait(progress.bytesDone);
     }
     return comparer.snapshot();
+}
+
+/// Repeats and controls against all others: what they say of A and B goes into the findings.
+void compareArms(RunComparison &comparison, const Options &options,
+                 const std::vector<std::shared_ptr<const Run>> &runs, const ComputeBackend &backend,
+                 ThreadPool &threads)
+{
+    std::vector<RunArm> arms;
+    for (std::size_t i = 0; i < runs.size(); ++i)
+        arms.push_back({runs[i]->path(), i >= 2 + options.repeats.size()});
+    std::vector<ArmPair> pairs = {{0, 1, comparison.verdict.outcome, comparison.firstDivergence}};
+    for (std::size_t a = 0; a < runs.size(); ++a) {
+        for (std::size_t b = std::max<std::size_t>(a + 1, 2); b < runs.size(); ++b) {
+            const RunComparison pair = compareTwo(options, runs[a], runs[b], backend, threads);
+            pairs.push_back({a, b, pair.verdict.outcome, pair.firstDivergence});
+        }
+    }
+    for (Finding &finding : armFindings(arms, pairs))
+        comparison.findings.push_back(std::move(finding));
+}
+
+RunComparison compareRuns(const Options &options, const ComputeBackend &backend,
+                          ThreadPool &threads)
+{
+    std::vector<std::string> paths = {options.pathA, options.pathB};
+    paths.insert(paths.end(), options.repeats.begin(), options.repeats.end());
+    paths.insert(paths.end(), options.controls.begin(), options.controls.end());
+    std::vector<std::shared_ptr<const Run>> runs;
+    for (const std::string &path : paths) {
+        auto run = openRun(path, options.open, {});
+        if (!run)
+            return refused(options,
+                           (runs.size() < 2 ? std::string(runs.empty() ? "A" : "B") : path) + ": "
+                               + run.error().message(),
+                           {toDiagnostic(run.error(), Severity::Error)});
+        runs.push_back(std::move(run).value());
+    }
+    RunComparison comparison = compareTwo(options, runs[0], runs[1], backend, threads);
+    addDigestFindings(comparison, *runs[0], *runs[1], {});
+    if (runs.size() > 2)
+        compareArms(comparison, options, runs, backend, threads);
+    return comparison;
 }
 
 } // namespace

@@ -302,6 +302,16 @@ void addCompare(CLI::App &command, RawOptions &raw)
     raw.hasMaxUlp =
         command.add_option("--max-ulp", raw.maxUlp, "Tolerance in ULP, of floats alone")
             ->check(CLI::NonNegativeNumber);
+    command
+        .add_option("--repeat", options.repeats,
+                    "Another run of A's recipe: how far repeats differ (repeatable)")
+        ->type_name("RUN")
+        ->allow_extra_args(false);
+    command
+        .add_option("--control", options.controls,
+                    "A run that must differ from A, or nothing is proven (repeatable)")
+        ->type_name("RUN")
+        ->allow_extra_args(false);
     addIndex(command, options);
     command.add_flag("--verdict-only", options.compare.verdictOnly,
                      "Stop reading a tensor at its first difference");

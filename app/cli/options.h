@@ -28,6 +28,8 @@ struct Options
     OpenOptions open;
     CompareOptions compare;
     std::vector<std::string> reports;
+    std::vector<std::string> repeats;  ///< of A: they must not differ from it
+    std::vector<std::string> controls; ///< they must differ from A
     StepSelection steps;
     bool environment = false;
     bool noIndex = false;      ///< neither use nor write the fingerprint index

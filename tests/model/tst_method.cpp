@@ -3,6 +3,7 @@
 // out, what independent runs of state are. resources/docs/method.md lists all rules.
 #include "model/metric_findings.h"
 #include "model/ruled_out.h"
+#include "model/run_arms.h"
 #include "model/run_comparison.h"
 #include "model/snapshot_protocol.h"
 #include "model/trace_divergence.h"
@@ -232,6 +233,44 @@ private slots:
             value("snapshot.resume_from.run_id", Value::text("run-a"), Value::text("run-a")),
             value("snapshot.run_id", Value::text("run-c"), Value::text("run-d"))};
         QVERIFY(has(snapshotIndependence(comparison), "resume-shards"));
+    }
+
+    void aPairMatrixTellsCodeFromAnecdote() // M25
+    {
+        const std::vector<RunArm> arms = {{"a", false}, {"b", false}, {"c", false}};
+        const auto at = [](std::string name) {
+            FirstDivergence first;
+            first.step = 1;
+            first.stage = "grad";
+            first.name = std::move(name);
+            return first;
+        };
+        std::vector<ArmPair> pairs = {{0, 1, Outcome::Different, at("w")},
+                                      {0, 2, Outcome::Different, at("w")},
+                                      {1, 2, Outcome::Identical, {}}};
+        auto findings = armFindings(arms, pairs);
+        QVERIFY(has(findings, "pair-matrix"));
+        QVERIFY(text(findings[1].text).contains("2 pairs part at step 1, grad w"));
+        QVERIFY(text(findings[2].text).contains("may be the same noise")); // A against its repeat
+        QVERIFY(findings[2].certainty == Certainty::ConsistentWith);
+        pairs[1] = {0, 2, Outcome::Identical, {}};
+        findings = armFindings(arms, pairs);
+        QVERIFY(text(findings[1].text).contains("an anecdote"));
+        QVERIFY(text(findings[2].text).contains("none of what B differs in"));
+        pairs[1].outcome = Outcome::Undecided; // equal weak digests are no floor
+        QVERIFY(text(armFindings(arms, pairs)[2].text).contains("is not known"));
+    }
+
+    void aControlMustDiffer() // M26
+    {
+        const std::vector<RunArm> arms = {{"a", false}, {"b", false}, {"c", true}};
+        std::vector<ArmPair> pairs = {{0, 1, Outcome::Identical, {}},
+                                      {0, 2, Outcome::Different, {}}};
+        QVERIFY(has(armFindings(arms, pairs), "control-differs"));
+        for (const Outcome dead : {Outcome::Identical, Outcome::Undecided, Outcome::NotCompared}) {
+            pairs[1].outcome = dead;
+            QVERIFY(has(armFindings(arms, pairs), "control-not-seen"));
+        }
     }
 
     void theScopeNamesWhatWasDeclared() // M33
