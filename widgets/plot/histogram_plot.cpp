@@ -36,6 +36,11 @@ protected:
         const double room = m_axis->coordToPixel(CountOfNothing) - m_axis->coordToPixel(1.0);
         const bool both = room > QFontMetrics(m_axis->tickLabelFont()).height();
         ticks.removeIf([both](double tick) { return both ? tick < 1.0 : tick < 2.0; });
+        // Decades without room for a label of their own give way to every second, third, ...
+        const double decade = m_axis->coordToPixel(1.0) - m_axis->coordToPixel(10.0);
+        const double needed = QFontMetrics(m_axis->tickLabelFont()).height();
+        const int every = decade > 0 ? std::max(1, int(std::ceil(needed / decade))) : 1;
+        ticks.removeIf([every](double tick) { return int(std::lround(std::log10(tick))) % every; });
         ticks.prepend(CountOfNothing);
         return ticks;
     }

@@ -113,6 +113,7 @@ ElementsPage::ElementsPage(ViewContext *context, QWidget *parent)
     m_place->setTextFormat(Qt::PlainText);
     m_place->setForegroundRole(QPalette::PlaceholderText);
     m_place->setIndent(10);
+    m_place->setWordWrap(true);
     m_place->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_place->hide();
     auto *filterBox = new QHBoxLayout;

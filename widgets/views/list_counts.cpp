@@ -43,6 +43,8 @@ QString countsText(const CheckpointComparison &comparison, bool values, const Pa
 {
     const StatusCounts counts = countsOf(comparison, values);
     const std::size_t total = values ? comparison.values.size() : comparison.tensors.size();
+    if (total == 0)
+        return tr("none");
     QString text = differingText(counts, total);
     std::uint64_t expected = 0;
     const auto count = [&](const auto &rows) {

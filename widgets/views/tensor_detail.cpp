@@ -181,6 +181,9 @@ QString TensorDetail::whyEmpty() const
     if (m_comparison && !m_comparison->tensors.empty())
         return tr("Select a tensor to see how it differs.");
     if (const auto runs = m_context->comparison(); runs && m_comparison) {
+        if (runs->trace)
+            return tr("These traces kept no tensors to look into. The lanes above show which of "
+                      "their records differ.");
         const std::string &reason = runs->verdict.reason;
         return reason.empty() ? tr("There are no tensors.")
                               : tr("Nothing to show: %1").arg(displayText(reason));

@@ -35,6 +35,26 @@ QColor shade(const QColor &surface, const QColor &full, double share)
                   mixed(surface.blue(), full.blue()));
 }
 
+/// Relative luminance (WCAG 2).
+double luminance(const QColor &color)
+{
+    const auto linear = [](double value) {
+        return value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
+    };
+    return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF())
+        + 0.0722 * linear(color.blueF());
+}
+
+/// Whichever of the two has more contrast on a fill.
+QColor readableOn(const QColor &fill, const QColor &one, const QColor &other)
+{
+    const auto contrast = [&](const QColor &text) {
+        const auto [low, high] = std::minmax(luminance(text), luminance(fill));
+        return (high + 0.05) / (low + 0.05);
+    };
+    return contrast(one) >= contrast(other) ? one : other;
+}
+
 QString cellText(const Timeline::Cell &cell)
 {
     QString text = sign(*cell.status);
@@ -129,7 +149,8 @@ void TimelineLanes::paintCell(QPainter &painter, const QRect &cell, const Timeli
         painter.setBrush(QBrush(theme.border, Qt::BDiagPattern));
         painter.drawRoundedRect(QRectF(cell).adjusted(1, 2, -1, -2), 3, 3);
     }
-    painter.setPen(differs ? (share > 0.3 ? theme.surface : theme.text) : color);
+    const QColor fill = shade(theme.surface, color, share);
+    painter.setPen(differs ? readableOn(fill, theme.surface, theme.text) : color);
     const QString whole = cellText(content);
     const bool fits = painter.fontMetrics().horizontalAdvance(whole) + 6 <= cell.width();
     painter.drawText(cell, Qt::AlignCenter, fits ? whole : sign(*content.status));

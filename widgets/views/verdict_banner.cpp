@@ -89,10 +89,17 @@ bool addRecipe(Segments &segments, const CheckpointComparison &comparison, const
     return true;
 }
 
-QString strengthText(Strength strength)
+/// What is proven: the whole, what differs, or of an open question only a part.
+QString strengthText(const RunComparison &comparison)
 {
+    const Verdict &verdict = comparison.verdict;
+    const Strength strength = verdict.strength;
     if (strength == Strength::None)
         return {};
+    if (verdict.outcome == Outcome::Undecided && provesEquality(strength))
+        return VerdictBanner::tr("What was compared is equal, by %1").arg(qs(toString(strength)));
+    if (verdict.outcome == Outcome::Different && verdict.coverage.recordsTotal > 0)
+        return VerdictBanner::tr("Difference proven by %1").arg(qs(toString(strength)));
     if (strength == Strength::Bytes)
         return VerdictBanner::tr("Proven on bytes");
     const QString name = qs(toString(strength));
@@ -102,7 +109,7 @@ QString strengthText(Strength strength)
 
 /// Proof and coverage, and what leads on from there.
 void addCoverage(Segments &segments, const RunComparison &comparison, bool hasRecipe,
-                 const Theme &theme)
+                 std::size_t problems, const Theme &theme)
 {
     const Coverage &coverage = comparison.verdict.coverage;
     const auto add = [&](const QString &text, const QString &link = {}) {
@@ -112,7 +119,7 @@ void addCoverage(Segments &segments, const RunComparison &comparison, bool hasRe
     };
     if (!hasRecipe)
         segments.push_back({QStringLiteral("\n")});
-    const QString strength = strengthText(comparison.verdict.strength);
+    const QString strength = strengthText(comparison);
     if (!strength.isEmpty())
         add(strength);
     const auto addPart = [&](std::uint64_t compared, const QString &total) {
@@ -131,6 +138,9 @@ void addCoverage(Segments &segments, const RunComparison &comparison, bool hasRe
             QStringLiteral("problems"));
     if (const std::string steps = stepsLeftOut(coverage); !steps.empty())
         add(qs(steps), QStringLiteral("problems"));
+    // What keeps the question open is listed there.
+    if (comparison.verdict.outcome == Outcome::Undecided && problems > 0)
+        add(countedText(problems, "problem", "problems"), QStringLiteral("problems"));
     if (!comparison.findings.empty())
         add(VerdictBanner::tr("why, and what else is known"), QStringLiteral("findings"));
 }
@@ -403,7 +413,7 @@ void VerdictBanner::refresh()
             comparison->finished || !step ? comparison->shown : *step;
         const bool hasRecipe = addRecipe(segments, shown, theme);
         if (comparison->finished) {
-            addCoverage(segments, *comparison, hasRecipe, theme);
+            addCoverage(segments, *comparison, hasRecipe, shownProblems(*m_context).size(), theme);
             m_stripe = theme.color(comparison->verdict.outcome);
         }
         classes = classRow(shown, theme);

@@ -5,6 +5,7 @@
 #include "widgets/theme.h"
 #include "widgets/views/drop_target.h"
 
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QToolButton>
@@ -84,11 +85,9 @@ Welcome::Welcome(ViewContext *context, QWidget *parent) : QWidget(parent), m_con
     auto *outer = new QVBoxLayout(this);
     outer->setContentsMargins(48, 32, 48, 24);
     outer->setSpacing(16);
-    auto *heading = title(tr("Where do two training runs part?"), this);
-    QFont large = heading->font();
-    large.setPointSizeF(large.pointSizeF() * 1.6);
-    heading->setFont(large);
-    outer->addWidget(heading);
+    m_heading = title(tr("Where do two training runs part?"), this);
+    enlargeHeading();
+    outer->addWidget(m_heading);
     outer->addWidget(
         note(tr("Open two checkpoints, two folders of checkpoints, or two traces. Files "
                 "are only read, and nothing in them is ever executed. What a file is, "
@@ -126,6 +125,21 @@ Welcome::Welcome(ViewContext *context, QWidget *parent) : QWidget(parent), m_con
     outer->addLayout(columns, 2);
     connect(context, &ViewContext::sideChanged, this, [this] { refreshSides(); });
     refresh();
+}
+
+void Welcome::enlargeHeading()
+{
+    QFont large = font();
+    large.setBold(true);
+    large.setPointSizeF(large.pointSizeF() * 1.6);
+    m_heading->setFont(large);
+}
+
+void Welcome::changeEvent(QEvent *event)
+{
+    if (m_heading && event->type() == QEvent::FontChange)
+        enlargeHeading();
+    QWidget::changeEvent(event);
 }
 
 void Welcome::refresh()

@@ -28,13 +28,16 @@ Q_SIGNALS:
 
 protected:
     void showEvent(QShowEvent *event) override;
+    void changeEvent(QEvent *event) override;
 
 private:
+    void enlargeHeading();
     void refreshSides();
     void fillRecent();
     void fillSamples();
 
     ViewContext *m_context;
+    QLabel *m_heading = nullptr;
     DropTarget *m_targets[2];
     QLabel *m_missing; ///< which side a comparison still waits for
     QVBoxLayout *m_recent, *m_samples;
