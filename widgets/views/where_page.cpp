@@ -50,10 +50,10 @@ WherePage::WherePage(ViewContext *context, QWidget *parent)
       m_later(new QTimer(this))
 {
     m_quantity->setAccessibleName(tr("What the map shows"));
-    m_quantity->addItem(tr("B−A"), int(MapQuantity::Difference));
+    m_quantity->addItem(tr("|B−A|"), int(MapQuantity::Difference));
     m_quantity->addItem(tr("ULP"), int(MapQuantity::Ulp));
-    m_quantity->addItem(tr("A"), int(MapQuantity::A));
-    m_quantity->addItem(tr("B"), int(MapQuantity::B));
+    m_quantity->addItem(tr("|A|"), int(MapQuantity::A));
+    m_quantity->addItem(tr("|B|"), int(MapQuantity::B));
     m_axes->setAccessibleName(tr("Axes of the map"));
     m_whole->setText(tr("Whole"));
     m_whole->setToolTip(tr("Show the whole plane (Home)"));
