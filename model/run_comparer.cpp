@@ -11,6 +11,8 @@
 #include "model/trace_divergence.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <tuple>
 
 namespace forkpoint {
@@ -25,6 +27,35 @@ std::uint64_t recordsIn(const Trace &trace)
             records += segment.records;
     }
     return records;
+}
+
+/// "step 6 is", "steps 6, 9 and 12 are", "steps 6, 9, 12 and 40 more are".
+std::string listed(const std::vector<Step> &steps)
+{
+    constexpr std::size_t Shown = 3;
+    std::string text = steps.size() == 1 ? "step " : "steps ";
+    const std::size_t shown = std::min(steps.size(), Shown);
+    for (std::size_t i = 0; i < shown; ++i) {
+        const bool isLast = i > 0 && i + 1 == steps.size();
+        text += (i == 0 ? "" : isLast ? " and " : ", ") + std::to_string(steps[i]);
+    }
+    if (steps.size() > shown)
+        text += " and " + std::to_string(steps.size() - shown) + " more";
+    return text + (steps.size() == 1 ? " is" : " are");
+}
+
+/// Of runs that part and are equal later: a fork that lasts, if there is one, lies after that.
+std::string metAgain(const FirstDivergence &divergence, const std::vector<Step> &equalAgain,
+                     const std::set<Step> &unequal)
+{
+    std::string text = "Step " + std::to_string(*divergence.step) + " differs";
+    if (!divergence.name.empty())
+        text += " (first " + divergence.name + ")";
+    text += ", and " + listed(equalAgain) + " equal again: this difference did not persist";
+    const auto again = unequal.lower_bound(equalAgain.front());
+    if (again != unequal.end())
+        text += "; step " + std::to_string(*again) + " differs again";
+    return text + ".";
 }
 
 } // namespace
@@ -43,12 +74,11 @@ struct RunComparer::State
     std::vector<std::size_t> common;
     std::optional<StepBisection> bisection;
     std::unique_ptr<CheckpointComparer> comparer;
-    VerdictFacts facts;    ///< of the steps that are done
-    bool compared = false; ///< some step was: its facts are among `facts`
-    bool parted = false;   ///< some step differs: it is the one shown
-    /// What is proven before the step at hand: the last common step, if all of them are equal.
-    std::optional<Step> lastEqual;
-    bool allEqual = true;
+    VerdictFacts facts;                    ///< of the steps that are done
+    bool compared = false;                 ///< some step was: its facts are among `facts`
+    bool parted = false;                   ///< some step differs: it is the one shown
+    std::set<Step> equal, unequal;         ///< steps that were read and proven to be so
+    bool allEqual = true;                  ///< no step before the first that differs was left open
     std::unique_ptr<TraceComparer> tracer; ///< until both traces are compared
     CausalChain chain;
     RunComparison result;
@@ -170,7 +200,7 @@ void RunComparer::State::prepareSteps(const StepSelection &selection)
         StepMark mark{*step.step, StepStatus::Pending, 0, {}};
         if (!step.a || !step.b)
             mark.status = step.a ? StepStatus::OnlyInA : StepStatus::OnlyInB;
-        if (mark.status != StepStatus::Pending && step.unfinished.empty() && !step.hole)
+        if (mark.status != StepStatus::Pending && step.unfinished.empty())
             ++facts.coverage.stepsOneSided;
         if (!step.unfinished.empty()) {
             ++facts.coverage.stepsUnfinished;
@@ -225,17 +255,20 @@ void RunComparer::State::answer(StepBisection::Answer answer)
 /// What the ends prove of the steps between that were not read. That is no equality of bytes.
 void RunComparer::State::infer()
 {
+    if (!bisection)
+        return;
+    const std::vector<StepBisection::Answer> inferred = bisection->inferred();
     bool anyEqual = false;
-    for (std::size_t i = 0; bisection && i < common.size(); ++i) {
+    for (std::size_t i = 0; i < common.size(); ++i) {
         StepMark *mark = markOf(plan.steps[common[i]].step);
         if (!mark || mark->status != StepStatus::Pending)
             continue;
-        const StepBisection::Answer inferred = bisection->inferred(i);
+        const StepBisection::Answer answer = inferred[i];
         mark->inferred = true;
         ++facts.coverage.stepsInferred;
-        mark->status = inferred == StepBisection::Answer::Equal ? StepStatus::Identical
-            : inferred == StepBisection::Answer::Different      ? StepStatus::Different
-                                                                : StepStatus::Undecided;
+        mark->status = answer == StepBisection::Answer::Equal ? StepStatus::Identical
+            : answer == StepBisection::Answer::Different      ? StepStatus::Different
+                                                              : StepStatus::Undecided;
         mark->reason = "not read: between steps that were";
         anyEqual |= mark->status != StepStatus::Different;
     }
@@ -244,11 +277,14 @@ void RunComparer::State::infer()
 
 StepMark *RunComparer::State::markOf(std::optional<Step> step)
 {
-    const auto found =
-        std::find_if(result.steps.begin(), result.steps.end(), [&](const StepMark &mark) {
-            return mark.step == step && mark.lane == StepLane::Checkpoint;
-        });
-    return found == result.steps.end() ? nullptr : &*found;
+    if (!step)
+        return nullptr;
+    auto mark =
+        std::lower_bound(result.steps.begin(), result.steps.end(), *step,
+                         [](const StepMark &each, Step wanted) { return each.step < wanted; });
+    while (mark != result.steps.end() && mark->step == *step && mark->lane != StepLane::Checkpoint)
+        ++mark;
+    return mark == result.steps.end() || mark->step != *step ? nullptr : &*mark;
 }
 
 /// Adds the facts of one more step. The strength is that of the steps in which something was
@@ -269,7 +305,7 @@ void RunComparer::State::failStep(const Error &error)
         mark->reason = error.message();
         facts.unreadable = true;
         ++facts.coverage.stepsUnread;
-        allEqual = false;
+        allEqual = allEqual && parted;
     } else {
         facts.refused = true;
         facts.refusedReason = error.message();
@@ -407,9 +443,11 @@ void RunComparer::State::takeStep(CheckpointComparison comparison)
             describeDivergence();
         }
     }
-    if (outcome == Outcome::Identical)
-        lastEqual = std::max(lastEqual, step.step);
-    else if (!bisection)
+    if (step.step && outcome == Outcome::Identical)
+        equal.insert(*step.step);
+    if (step.step && differs)
+        unequal.insert(*step.step);
+    if (outcome != Outcome::Identical && !bisection && !parted)
         allEqual = false;
     answer(differs                             ? StepBisection::Answer::Different
                : outcome == Outcome::Undecided ? StepBisection::Answer::Unknown
@@ -426,13 +464,16 @@ void RunComparer::State::describeDivergence()
     FirstDivergence &divergence = *result.firstDivergence;
     divergence.step = result.shownStep;
     divergence.provenEqualStep.reset();
-    if (allEqual && (!lastEqual || lastEqual < divergence.step))
-        divergence.provenEqualStep = lastEqual;
+    const auto later = divergence.step ? equal.lower_bound(*divergence.step) : equal.end();
+    if (divergence.step && allEqual && later != equal.begin())
+        divergence.provenEqualStep = *std::prev(later);
     const bool firstOfOrder = divergence.provenEqualName.empty();
     divergence.provenEqualBefore =
         divergence.provenEqualStep.has_value() || (!firstOfOrder && allEqual && series());
     divergence.sentence =
         divergenceSentence(divergence, {series(), plan.earlierLeftOut, plan.numberInB});
+    if (later != equal.end())
+        divergence.sentence = metAgain(divergence, {later, equal.end()}, unequal);
 }
 
 void RunComparer::State::compareLogs()
@@ -493,7 +534,7 @@ void RunComparer::State::finish()
         }
     }
     infer();
-    if (bisection && parted)
+    if (parted)
         describeDivergence();
     // Metrics are aligned by equal numbers, which --step N:M does not ask for.
     if (!plan.numberInB)
@@ -569,9 +610,10 @@ Progress RunComparer::progress() const
     if (state.series() && state.next < state.plan.steps.size() && state.plan.steps[state.next].step)
         progress.phase += " step " + std::to_string(*state.plan.steps[state.next].step);
     // Later steps have not been opened; they are taken to be as large as this one.
-    std::uint64_t later = 0;
-    for (std::size_t i = state.next + 1; i < state.plan.steps.size() && !state.bisection; ++i)
-        later += state.plan.steps[i].a && state.plan.steps[i].b ? 1u : 0u;
+    const auto &common = state.common;
+    const std::uint64_t later = state.bisection
+        ? 0
+        : std::uint64_t(common.end() - std::upper_bound(common.begin(), common.end(), state.next));
     progress.bytesTotal = state.bytesOfDoneSteps + progress.bytesTotal * (1 + later);
     progress.bytesDone += state.bytesOfDoneSteps;
     return progress;

@@ -53,6 +53,12 @@ std::optional<std::size_t> StepBisection::next() const
     }
     if (!high)
         return std::nullopt;
+    // What had parted met again: nothing can be told from other steps.
+    if (lastEqual(m_answers, count) != low) {
+        const auto left = std::find(m_answers.begin(), m_answers.end(), Answer::Unasked);
+        return left == m_answers.end() ? std::nullopt
+                                       : std::optional(std::size_t(left - m_answers.begin()));
+    }
     // Then the middle of what is left, or its nearest neighbour.
     const std::size_t begin = low ? *low + 1 : 0;
     if (begin >= end)
@@ -67,20 +73,27 @@ std::optional<std::size_t> StepBisection::next() const
     return std::nullopt;
 }
 
-Answer StepBisection::inferred(std::size_t step) const
+std::vector<Answer> StepBisection::inferred() const
 {
+    const std::size_t count = m_answers.size();
+    std::vector<Answer> result(count, Answer::Unknown);
+    const auto fill = [&](std::size_t begin, std::size_t end, Answer answer) {
+        for (std::size_t i = begin; i < end; ++i)
+            result[i] = answer;
+    };
     const auto high = lowestDifferent(m_answers);
-    if (high && step > *high) {
-        const auto equal = lastEqual(m_answers, m_answers.size());
-        return equal && *equal > *high ? Answer::Unknown : Answer::Different; // they met again
-    }
+    const auto low = lastEqual(m_answers, high.value_or(count));
     if (!high) {
-        const auto low = lastEqual(m_answers, m_answers.size());
-        const bool between = lastEqual(m_answers, step) && low && step < *low;
-        return between ? Answer::Equal : Answer::Unknown;
+        const auto first = std::find(m_answers.begin(), m_answers.end(), Answer::Equal);
+        if (low)
+            fill(std::size_t(first - m_answers.begin()) + 1, *low, Answer::Equal);
+        return result;
     }
-    const auto low = lastEqual(m_answers, *high);
-    return low && step < *low ? Answer::Equal : Answer::Unknown;
+    if (low)
+        fill(0, *low, Answer::Equal);
+    if (lastEqual(m_answers, count) == low) // else they met again
+        fill(*high + 1, count, Answer::Different);
+    return result;
 }
 
 } // namespace forkpoint

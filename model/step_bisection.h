@@ -8,7 +8,7 @@
 namespace forkpoint {
 
 /// Finds the first differing one of `count` steps in few looks, from both ends, taking it that what
-/// has parted stays apart. Steps that could not be decided are passed over.
+/// has parted stays apart; if it does not, all are looked at. Steps that could not be decided are passed over.
 class StepBisection
 {
 public:
@@ -20,8 +20,9 @@ public:
     std::optional<std::size_t> next() const;
     void tell(std::size_t step, Answer answer) { m_answers[step] = answer; }
 
-    /// Of a step that was not looked at: what its neighbours on both sides say, or Unknown.
-    Answer inferred(std::size_t step) const;
+    /// Of each step, as if it had not been looked at: what its neighbours on both sides say, or
+    /// Unknown.
+    std::vector<Answer> inferred() const;
 
 private:
     std::vector<Answer> m_answers;

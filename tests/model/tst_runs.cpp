@@ -126,6 +126,9 @@ private slots:
     void chosenStepsAreSaid();
     void unreadStepIsCounted();
     void stepsOfOneSideAreCounted();
+    void holesAreOfOneSideToo();
+    void runsThatMeetAgain();
+    void longSeries();
     void bisection();
     void unfinishedSave();
     void randomSeries();
@@ -321,6 +324,73 @@ void TestRuns::stepsOfOneSideAreCounted()
     const Verdict whole = compare(series("a", {4, 8}), series("b", {4, 8})).verdict;
     QCOMPARE(whole.coverage.stepsOneSided, std::uint64_t(0));
     QVERIFY(has(whole.sentence, "all "));
+}
+
+void TestRuns::holesAreOfOneSideToo()
+{
+    // As many as are listed: 4 and 16 outside the overlap, 12 inside it.
+    const RunComparison result = compare(series("a", {4, 8, 12, 16}), series("b", {2, 8, 14, 18}));
+    const auto listed =
+        std::count_if(result.steps.begin(), result.steps.end(), [](const StepMark &m) {
+            return m.status == StepStatus::OnlyInA || m.status == StepStatus::OnlyInB;
+        });
+    QCOMPARE(result.verdict.coverage.stepsOneSided, std::uint64_t(listed));
+    QCOMPARE(listed, std::ptrdiff_t(6));
+    QVERIFY(has(result.verdict.sentence, "6 steps are on one side only"));
+}
+
+void TestRuns::runsThatMeetAgain()
+{
+    // Step 4 alone differs: what differs there did not persist, and is not called a fork.
+    const auto a = series("a", {2, 4, 6, 8, 10, 12}), b = series("b", {2, 6, 8, 10, 12});
+    b->addStep(4, checkpoint(4.5F));
+    RunComparison result = compare(a, b, range(4, 12));
+    QVERIFY(result.verdict.outcome == Outcome::Different);
+    QCOMPARE(result.firstDivergence->step, std::optional<Step>(4));
+    QCOMPARE(result.firstDivergence->sentence,
+             std::string("Step 4 differs (first optimizer.m), and steps 6, 8, 10 and 1 "
+                         "more are equal again: this difference did not persist."));
+    QCOMPARE(compare(a, b, range(2, 6)).firstDivergence->provenEqualStep, std::optional<Step>(2));
+    QVERIFY(has(compare(a, b, range(2, 6)).firstDivergence->sentence,
+                "and step 6 is equal again: this difference did not persist."));
+    // Halving rests on steps staying apart: here all are read, and the report is the same.
+    StepSelection halves = range(4, 12);
+    halves.bisect = true;
+    const RunComparison halved = compare(a, b, halves);
+    QCOMPARE(reportOf(halved), reportOf(compare(a, b, range(4, 12))));
+    QCOMPARE(halved.verdict.coverage.stepsInferred, std::uint64_t(0));
+    // They part, meet, and part for good.
+    const auto c = series("c", {2, 6, 8});
+    for (const Step step : {4, 10, 12})
+        c->addStep(step, checkpoint(float(step) + 0.5F));
+    QVERIFY(has(compare(a, c).firstDivergence->sentence,
+                "steps 6 and 8 are equal again: this difference did not persist; step 10 differs "
+                "again."));
+}
+
+/// With work that grows with the square of the steps this would not end while one waits.
+void TestRuns::longSeries()
+{
+    const SourcePtr source = checkpoint(1);
+    constexpr Step Count = 60'000;
+    const auto run = std::make_shared<MemoryRun>("a");
+    for (Step step = 0; step < Count; ++step)
+        run->addStep(step, source);
+    for (const bool bisect : {false, true}) {
+        StepSelection selection;
+        selection.bisect = bisect;
+        const CpuBackend backend;
+        SerialExecutor serial;
+        RunComparer comparer(run, run, selection, {}, backend, serial);
+        while (comparer.advance({}))
+            comparer.progress();
+        const RunComparison done = comparer.snapshot();
+        const auto &steps = done.steps;
+        QCOMPARE(steps.size(), std::size_t(Count));
+        QVERIFY(std::all_of(steps.begin(), steps.end(), [](const StepMark &mark) {
+            return mark.status == StepStatus::Identical;
+        }));
+    }
 }
 
 void TestRuns::bisection()
