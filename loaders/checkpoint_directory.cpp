@@ -27,6 +27,11 @@ std::string stemOf(const std::string &name)
     return dot == std::string::npos || dot == 0 ? name : name.substr(0, dot);
 }
 
+bool isSafetensors(const std::string &name)
+{
+    return name.find(".safetensors") != std::string::npos;
+}
+
 std::size_t modelRank(const std::string &name)
 {
     const auto found = std::find(ModelStems.begin(), ModelStems.end(), stemOf(name));
@@ -146,6 +151,14 @@ private:
         m_builder.addDiagnostic({severity, "ignored", m_prefix + name, {}, std::move(text)});
     }
 
+    /// A second candidate for the same checkpoint, which another program may take: a comparison must
+    /// not pass by it.
+    void leaveOut(const std::string &name, std::string text)
+    {
+        note(name, std::move(text));
+        m_builder.setIncomplete();
+    }
+
     void load(const DirectoryContents::Part &part, const KeyPath &path)
     {
         auto loaded = open(part.name);
@@ -192,8 +205,17 @@ private:
         for (const auto &part : contents.parts) {
             if (m_shards.count(part.name) > 0)
                 continue;
-            if (modelRank(part.name) < 2 || parseShardName(part.name)) {
+            if (parseShardName(part.name)) {
                 note(part.name, "holds tensors, but the index does not name it; not opened");
+                continue;
+            }
+            if (modelRank(part.name) < 2) {
+                const std::string taken = "another copy of the model, not opened: '"
+                    + contents.indexes.front() + "' was taken";
+                if (isSafetensors(part.name) == isSafetensors(contents.indexes.front()))
+                    leaveOut(part.name, taken + ", and what loads models may take this one");
+                else
+                    note(part.name, taken);
                 continue;
             }
             m_builder.addDiagnostic({Severity::Note,
@@ -236,10 +258,12 @@ private:
 
     void describeShardsWithoutIndex(const ShardName &shard, std::size_t present)
     {
+        const bool isMissing = present < shard.count; // its tensors' bytes are not read then
         note(shard.stem,
              "shards without an index: " + std::to_string(present) + " of "
-                 + std::to_string(shard.count) + " are here");
-        if (present < shard.count)
+                 + std::to_string(shard.count) + " are here",
+             isMissing ? Severity::Error : Severity::Warning);
+        if (isMissing)
             m_builder.setIncomplete();
     }
 

@@ -584,7 +584,9 @@ private slots:
                                              {"a step twice", false},
                                              {"a file beside a series", false},
                                              {"a text beside a series", true},
-                                             {"two folders of checkpoints", false}})
+                                             {"two folders of checkpoints", false},
+                                             {"a whole model beside its index", false},
+                                             {"a model in two formats", true}})
             QTest::newRow(name) << row++ << complete;
     }
 
@@ -629,6 +631,12 @@ private slots:
             series("checkpoints/");
             series("weights/");
             break;
+        case 15:
+            one().tensor("model-00001-of-00001.safetensors");
+            tree.file("model.safetensors.index.json",
+                      R"({"weight_map": {"w": "model-00001-of-00001.safetensors"}})");
+            break;
+        case 16: one().tensor("pytorch_model.bin"); break;
         }
         const Opened opened(tree.path());
         QVERIFY2(opened.source, opened.error.c_str());
