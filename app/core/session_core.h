@@ -71,7 +71,7 @@ private:
     void add(Job job, JobWatch::Kind kind, Then then = Then::Nothing);
     bool mayAsk(std::uint64_t id);
     void ask(std::uint64_t id, const char *title, const char *tag, JobBatch batch,
-             std::function<void()> finished);
+             std::function<void()> finished, std::shared_ptr<const bool> answered = nullptr);
     void sample();
 
     SessionEnvironment m_environment;

@@ -35,19 +35,21 @@ bool Session::Core::mayAsk(std::uint64_t id)
 }
 
 /// A newer request of a tag drops older ones. `finished` is called when the job ended well; any
-/// other end is the failure of the request.
+/// other end is the failure of the request, unless it has been `answered` in full: a newer request
+/// may come between a last answer and the end of its job.
 void Session::Core::ask(std::uint64_t id, const char *title, const char *tag, JobBatch batch,
-                        std::function<void()> finished)
+                        std::function<void()> finished, std::shared_ptr<const bool> answered)
 {
     Job job;
     job.title = title;
     job.tag = tag;
     job.lane = Lane::Interactive;
     job.batch = std::move(batch);
-    job.ended = [this, id, then = std::move(finished)](JobEnd end, const Error *error) {
+    job.ended = [this, id, then = std::move(finished),
+                 whole = std::move(answered)](JobEnd end, const Error *error) {
         if (end == JobEnd::Finished)
             then();
-        else
+        else if (!whole || !*whole)
             m_listener.requestFailed(
                 id, error ? *error : Error{ErrorCode::Cancelled, {}, {}, "was cancelled"});
     };
@@ -82,36 +84,42 @@ void Session::Core::requestMap(std::uint64_t id, PairAddress pair, MapQuery quer
 {
     if (!mayAsk(id))
         return;
-    ask(id, "Mapping a tensor", "map",
+    const auto answered = std::make_shared<bool>(false);
+    ask(
+        id, "Mapping a tensor", "map",
         mapBatch(inputs(), pair, std::move(query),
-                 [this, id](std::shared_ptr<const ElementMap> map) {
+                 [this, id, answered](std::shared_ptr<const ElementMap> map) {
+                     *answered = map->complete;
                      m_listener.mapReady(id, std::move(map));
                  }),
-        [] {});
+        [] {}, answered);
 }
 
 void Session::Core::requestLayout(std::uint64_t id, PairAddress pair)
 {
     if (!mayAsk(id))
         return;
+    const auto answer = std::make_shared<std::shared_ptr<const PairLayout>>();
     ask(id, "Looking who holds what", "layout",
-        layoutBatch(inputs(), pair,
-                    [this, id](std::shared_ptr<const PairLayout> layout) {
-                        m_listener.layoutReady(id, std::move(layout));
-                    }),
-        [] {});
+        layoutBatch(
+            inputs(), pair,
+            [answer](std::shared_ptr<const PairLayout> layout) { *answer = std::move(layout); }),
+        [this, id, answer] { m_listener.layoutReady(id, *answer); });
 }
 
 void Session::Core::requestHistory(std::uint64_t id, std::string nameA, std::string nameB)
 {
     if (!mayAsk(id))
         return;
-    ask(id, "Following a tensor over the steps", "history",
+    const auto answered = std::make_shared<bool>(false);
+    ask(
+        id, "Following a tensor over the steps", "history",
         historyBatch(inputs(), std::move(nameA), std::move(nameB),
-                     [this, id](std::shared_ptr<const TensorHistory> history) {
+                     [this, id, answered](std::shared_ptr<const TensorHistory> history) {
+                         *answered = history->complete;
                          m_listener.historyReady(id, std::move(history));
                      }),
-        [] {});
+        [] {}, answered);
 }
 
 void Session::Core::searchNonFinite(std::uint64_t id)
@@ -123,12 +131,15 @@ void Session::Core::searchNonFinite(std::uint64_t id)
             id, Error{ErrorCode::Usage, {}, {}, "needs a comparison that has finished"});
         return;
     }
-    ask(id, "Looking for NaN and infinities", "nan",
+    const auto answered = std::make_shared<bool>(false);
+    ask(
+        id, "Looking for NaN and infinities", "nan",
         nonFiniteBatch(inputs(), m_shownStep, m_shown,
-                       [this, id](std::shared_ptr<const NonFiniteFindings> findings) {
+                       [this, id, answered](std::shared_ptr<const NonFiniteFindings> findings) {
+                           *answered = findings->complete;
                            m_listener.nonFiniteReady(id, std::move(findings));
                        }),
-        [] {});
+        [] {}, answered);
 }
 
 // --- records of traces --------------------------------------------------------------------------
@@ -137,36 +148,42 @@ void Session::Core::requestRecords(std::uint64_t id, RecordQuery query)
 {
     if (!mayAsk(id))
         return;
-    ask(id, "Reading records", "records",
+    const auto answered = std::make_shared<bool>(false);
+    ask(
+        id, "Reading records", "records",
         recordsBatch(inputs(), std::move(query),
-                     [this, id](std::shared_ptr<const RecordWindow> window) {
+                     [this, id, answered](std::shared_ptr<const RecordWindow> window) {
+                         *answered = window->complete;
                          m_listener.recordsReady(id, std::move(window));
                      }),
-        [] {});
+        [] {}, answered);
 }
 
 void Session::Core::requestRecordText(std::uint64_t id, RecordPlaces places)
 {
     if (!mayAsk(id))
         return;
+    const auto answer = std::make_shared<std::shared_ptr<const RecordText>>();
     ask(id, "Reading the lines of a record", "record text",
-        recordTextBatch(inputs(), places,
-                        [this, id](std::shared_ptr<const RecordText> text) {
-                            m_listener.recordTextReady(id, std::move(text));
-                        }),
-        [] {});
+        recordTextBatch(
+            inputs(), places,
+            [answer](std::shared_ptr<const RecordText> text) { *answer = std::move(text); }),
+        [this, id, answer] { m_listener.recordTextReady(id, *answer); });
 }
 
 void Session::Core::requestDrift(std::uint64_t id, DriftQuery query)
 {
     if (!mayAsk(id))
         return;
-    ask(id, "Following a record over the steps", "drift",
+    const auto answered = std::make_shared<bool>(false);
+    ask(
+        id, "Following a record over the steps", "drift",
         driftBatch(inputs(), query,
-                   [this, id](std::shared_ptr<const RecordDrift> drift) {
+                   [this, id, answered](std::shared_ptr<const RecordDrift> drift) {
+                       *answered = drift->complete;
                        m_listener.driftReady(id, std::move(drift));
                    }),
-        [] {});
+        [] {}, answered);
 }
 
 // --- folders and files --------------------------------------------------------------------------

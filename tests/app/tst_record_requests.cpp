@@ -41,7 +41,10 @@ public:
     }
     bool waitForEnd(std::uint64_t id)
     {
-        return waitFor([id](const Heard &h) { return h.ends.count(id) > 0; });
+        return waitFor([id](const Heard &h) {
+            const auto found = h.ends.find(id);
+            return found != h.ends.end() && found->second > 0;
+        });
     }
 
     void sideChanged(SessionSide, const SideSnapshot &) override {}
