@@ -47,7 +47,7 @@ struct Coverage
     std::uint64_t metricsCompared = 0, metricsTotal = 0;
     std::uint64_t stepsUnfinished = 0; ///< common steps, a save of which was not finished
     std::uint64_t stepsInferred = 0;   ///< common steps told from others, not read
-    std::uint64_t stepsOneSided = 0;   ///< steps of one series, outside the overlap of both
+    std::uint64_t stepsOneSided = 0;   ///< steps that one series alone has
 };
 
 /// "1 step could not be opened, 7 steps are on one side only"; empty where every step was compared.

@@ -28,7 +28,8 @@ struct DigestCheck
 std::optional<DigestCheck> checkDigests(const Run &run, Step step, std::uint64_t mostBytes,
                                         std::stop_token stop);
 
-/// Adds what the checks of both sides say at the step shown to the findings.
+/// Adds what the checks of both sides say at the step shown to the findings, where any digest could
+/// be computed again.
 void addDigestFindings(RunComparison &comparison, const Run &a, const Run &b, std::stop_token stop);
 
 } // namespace forkpoint

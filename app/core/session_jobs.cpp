@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/session_jobs.h"
 
+#include "app/core/digest_check.h"
 #include "app/core/output_file.h"
 #include "app/core/report_file.h"
 #include "app/core/snapshot_clock.h"
@@ -17,6 +18,14 @@
 namespace forkpoint {
 
 namespace {
+
+/// What the command line adds to a comparison that is done.
+void complete(RunComparison &comparison, const SessionInputs &inputs, std::stop_token stop)
+{
+    addDigestFindings(comparison, *inputs.a, *inputs.b, std::move(stop));
+}
+
+void complete(CheckpointComparison &, const SessionInputs &, std::stop_token) {}
 
 /// A comparer of either kind, and what it refers to for as long as it lives.
 template <class Comparer, class Comparison>
@@ -35,14 +44,16 @@ struct Comparing
         if (control.stop().stop_requested())
             return Batch::Done;
         if (!more || clock.due())
-            hand(control);
+            hand(control, !more);
         return more ? Batch::More : Batch::Done;
     }
 
-    void hand(JobControl &control)
+    void hand(JobControl &control, bool isLast)
     {
         auto snapshot =
-            clock.timed([&] { return std::make_shared<const Comparison>(comparer->snapshot()); });
+            clock.timed([&] { return std::make_shared<Comparison>(comparer->snapshot()); });
+        if (isLast)
+            complete(*snapshot, inputs, control.stop());
         control.post([to = deliver, snapshot = std::move(snapshot)] { to(snapshot); });
     }
 };
