@@ -222,6 +222,12 @@ void RunComparer::State::prepareSteps(const StepSelection &selection)
     }
     if (selection.bisect)
         bisection.emplace(common.size());
+    if (selection.bisect && !series())
+        result.diagnostics.push_back({Severity::Note,
+                                      "bisect-idle",
+                                      {},
+                                      "--bisect",
+                                      "has no effect: there is one step to compare, no series"});
     choose(0);
 }
 

@@ -30,7 +30,7 @@ constexpr Command Commands[] = {
     {"devices", runDevices},   {"selftest", runSelftestCommand},
 };
 
-/// Before any work: that it can be written, and over nothing that is read.
+/// Before any work: that it can be written, over nothing that is read and nothing else written.
 Status checkOutputs(const Options &options)
 {
     std::vector<std::string> inputs;
@@ -45,7 +45,7 @@ Status checkOutputs(const Options &options)
     outputs.push_back(options.fingerprintFile);
     for (const std::string &output : outputs)
         FP_CHECK(checkOutput(output, inputs));
-    return {};
+    return checkOutputsApart(outputs);
 }
 
 int run(int argc, char **argv)

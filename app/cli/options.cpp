@@ -2,6 +2,7 @@
 #include "app/cli/options.h"
 
 #include "app/cli/help_text.h"
+#include "app/cli/option_hints.h"
 #include "app/core/report_file.h"
 #include "loaders/limits.h"
 #include "loaders/mapping_sheet.h"
@@ -27,7 +28,7 @@ struct RawOptions
     std::vector<std::string> renames, overrides, digests;
     double rtol = 0, atol = 0;
     std::uint64_t maxUlp = 0;
-    CLI::Option *hasRtol = nullptr, *hasAtol = nullptr, *hasMaxUlp = nullptr;
+    CLI::Option *hasRtol = nullptr, *hasAtol = nullptr, *hasMaxUlp = nullptr, *hasScope = nullptr;
 };
 
 Error usage(std::string text)
@@ -42,6 +43,16 @@ Result<std::int64_t> parseInteger(std::string_view text)
     if (error != std::errc() || end != text.data() + text.size())
         return usage("'" + std::string(text) + "' is not a whole number");
     return value;
+}
+
+/// Why a text is no count, or nothing. CLI11 itself takes the largest number for any beyond.
+std::string wholeNumberProblem(const std::string &text)
+{
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc() && end == text.data() + text.size())
+        return {};
+    return "must be a whole number from 0 to 18446744073709551615 (2^64-1), got '" + text + "'";
 }
 
 /// "8", "8:4".
@@ -180,7 +191,7 @@ Result<Options> finishOptions(RawOptions raw)
         FP_TRY(DTypeOverride rule, parseOverride(text));
         options.open.dtypes.push_back(std::move(rule));
     }
-    if (!raw.scope.empty()) {
+    if (*raw.hasScope) {
         FP_TRY(pairing.scope, parseScope(raw.scope));
     }
     for (const std::string &list : raw.digests) {
@@ -293,7 +304,8 @@ void addCompare(CLI::App &command, RawOptions &raw)
     command.add_option("--exclude", pairing.exclude, "Leave out items whose name matches")
         ->type_name("GLOB")
         ->allow_extra_args(false);
-    command.add_option("--scope", raw.scope, "Only these classes: weights,optimizer,...");
+    raw.hasScope =
+        command.add_option("--scope", raw.scope, "Only these classes: weights,optimizer,...");
     command.add_flag("--tensors-only", pairing.tensorsOnly, "Leave out everything but tensors");
     command.add_flag("--strict-values", options.compare.strictValues,
                      "1 and 1.0, a list and a tuple are different");
@@ -301,7 +313,7 @@ void addCompare(CLI::App &command, RawOptions &raw)
     raw.hasAtol = command.add_option("--atol", raw.atol, "Absolute tolerance, of floats alone");
     raw.hasMaxUlp =
         command.add_option("--max-ulp", raw.maxUlp, "Tolerance in ULP, of floats alone")
-            ->check(CLI::NonNegativeNumber);
+            ->check(wholeNumberProblem, "NONNEGATIVE");
     command
         .add_option("--repeat", options.repeats,
                     "Another run of A's recipe: how far repeats differ (repeatable)")
@@ -367,10 +379,10 @@ void addElements(CLI::App &command, RawOptions &raw)
         ->capture_default_str();
     command.add_option("--offset", options.query.offset, "Skip so many")
         ->capture_default_str()
-        ->check(CLI::NonNegativeNumber);
+        ->check(wholeNumberProblem, "NONNEGATIVE");
     command.add_option("--count", options.query.count, "Show so many")
         ->capture_default_str()
-        ->check(CLI::NonNegativeNumber);
+        ->check(wholeNumberProblem, "NONNEGATIVE");
 }
 
 void addExtract(CLI::App &command, RawOptions &raw)
@@ -393,6 +405,19 @@ void addIndexCommand(CLI::App &command, RawOptions &raw)
 void addSelftest(CLI::App &command, RawOptions &raw)
 {
     command.add_flag("--deep", raw.options.deep, "More data, and the rates of this machine");
+}
+
+/// CLI11 names them in the order in which it takes them apart, the last first.
+std::string unexpectedBy(const CLI::App &app)
+{
+    std::vector<KnownOption> known;
+    for (const CLI::App *command : app.get_subcommands()) {
+        for (const CLI::Option *option : command->get_options()) {
+            for (const std::string &name : option->get_lnames())
+                known.push_back({"--" + name, option->get_description()});
+        }
+    }
+    return unexpectedText(app.remaining(true), known);
 }
 
 bool saysJson(int count, char **arguments)
@@ -457,7 +482,8 @@ ParsedArguments parseArguments(int count, char **arguments)
             return result;
         }
         result.status = 2;
-        result.error = error.what();
+        result.error = error.get_exit_code() == int(CLI::ExitCodes::ExtrasError) ? unexpectedBy(app)
+                                                                                 : error.what();
         const bool known = std::any_of(std::begin(commands), std::end(commands),
                                        [&](const Command &c) { return result.command == c.name; });
         if (result.command != "error" && !known)

@@ -80,6 +80,22 @@ std::string stepsText(const FoundElements &found)
         + std::to_string(*found.stepB) + " of B";
 }
 
+std::string whyNoTensor(const Catalog &a, const Catalog &b, const std::string &name)
+{
+    const auto isValueOf = [&](const Catalog &catalog) {
+        return std::any_of(catalog.values.begin(), catalog.values.end(),
+                           [&](const auto &value) { return value.name == name; });
+    };
+    const bool inA = isValueOf(a), inB = isValueOf(b);
+    if (!inA && !inB)
+        return "is on neither side";
+    return std::string("is a value without elements")
+        + (inA && inB ? ""
+               : inA  ? " of A"
+                      : " of B")
+        + ": inspect shows it, and compare both sides of it";
+}
+
 } // namespace
 
 Result<TensorPairRef> findPair(std::shared_ptr<const TensorSource> a,
@@ -93,7 +109,10 @@ Result<TensorPairRef> findPair(std::shared_ptr<const TensorSource> a,
     };
     const auto found = std::find_if(pairing.tensors.begin(), pairing.tensors.end(), named);
     if (found == pairing.tensors.end())
-        return Error{ErrorCode::NotFound, {}, "tensor '" + name + "'", "is on neither side"};
+        return Error{ErrorCode::NotFound,
+                     {},
+                     "tensor '" + name + "'",
+                     whyNoTensor(a->catalog(), b->catalog(), name)};
     if (!found->a || !found->b)
         return Error{ErrorCode::Mismatch,
                      {},

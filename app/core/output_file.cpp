@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 namespace forkpoint {
@@ -136,6 +137,19 @@ Status checkOutput(const std::string &path, std::span<const std::string> inputs)
     for (const std::string &input : inputs) {
         if (isInput(target, input))
             return Error{ErrorCode::Refused, path, {}, "would overwrite what is read: " + input};
+    }
+    return {};
+}
+
+Status checkOutputsApart(std::span<const std::string> paths)
+{
+    std::set<fs::path> targets;
+    for (const std::string &path : paths) {
+        if (path.empty() || isSpecial(resolved(path)))
+            continue;
+        const bool added = targets.insert(fs::absolute(resolved(path))).second;
+        if (!added)
+            return Error{ErrorCode::Refused, path, {}, "is asked for as two outputs"};
     }
     return {};
 }

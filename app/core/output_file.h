@@ -45,6 +45,9 @@ private:
 /// name. Refused, NotFound or Io otherwise. An empty path is standard output.
 Status checkOutput(const std::string &path, std::span<const std::string> inputs);
 
+/// Refused where two of them are one file, under any name: the later would replace the earlier.
+Status checkOutputsApart(std::span<const std::string> paths);
+
 /// An OutputFile of one text.
 Status writeTextFile(const std::string &path, std::string_view text);
 

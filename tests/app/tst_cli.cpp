@@ -110,6 +110,9 @@ private slots:
     void threadsGiveTheSameBytes();
     void reportsEqualTheStandardOutput();
     void unknownCommandIsNamed();
+    void unknownOptionsAreCompared_data();
+    void unknownOptionsAreCompared();
+    void optionsWithoutEffectAreNamed();
     void refusalsAreDocuments_data();
     void refusalsAreDocuments();
     void helpAndVersion();
@@ -334,6 +337,39 @@ void TestCli::unknownCommandIsNamed()
     QVERIFY(ran.err.contains("no command 'compair'"));
 }
 
+void TestCli::unknownOptionsAreCompared_data()
+{
+    QTest::addColumn<QStringList>("words");
+    QTest::addColumn<QByteArray>("hint");
+    const auto row = [](const char *name, QStringList words, const char *hint) {
+        QTest::newRow(name) << words << QByteArray(hint);
+    };
+    row("described by the word", {"--tolerance", "1"},
+        "no option '--tolerance'; did you mean --rtol, --atol, --max-ulp?");
+    row("a letter missing", {"--no-indx"}, "no option '--no-indx'; did you mean --no-index?");
+    row("with its value", {"--exlude=x"}, "no option '--exlude'; did you mean --exclude?");
+    row("nothing like it", {"--zzzzzzz"}, "no option '--zzzzzzz'\n");
+    row("a path too many", {"D"}, "not expected: D\n");
+}
+
+void TestCli::unknownOptionsAreCompared()
+{
+    QFETCH(QStringList, words);
+    QFETCH(QByteArray, hint);
+    const Ended ended = run(QStringList{"compare", "A", "C"} + words);
+    QCOMPARE(ended.status, 2);
+    QVERIFY2(ended.err.startsWith("forkpoint-cli: " + hint), ended.err);
+}
+
+void TestCli::optionsWithoutEffectAreNamed()
+{
+    const QString file = m_folder.filePath("one.safetensors");
+    const Ended ended = run({"compare", file, file, "--bisect"});
+    QCOMPARE(ended.status, 0);
+    QVERIFY2(ended.err.contains("--bisect: note: has no effect"), ended.err);
+    QVERIFY(!run({"compare", "A", "C", "--bisect"}).err.contains("no effect"));
+}
+
 void TestCli::refusalsAreDocuments_data()
 {
     QTest::addColumn<QStringList>("arguments");
@@ -347,6 +383,12 @@ void TestCli::refusalsAreDocuments_data()
     row("negative tolerance", {"compare", "A", "C", "--atol", "-1"});
     row("tolerance that is no number", {"compare", "A", "C", "--rtol", "nan"});
     row("negative ULP", {"compare", "A", "C", "--max-ulp", "-1"});
+    row("ULP beyond 64 bits", {"compare", "A", "C", "--max-ulp", "18446744073709551616"});
+    row("no class", {"compare", "A", "C", "--scope", ""});
+    row("one file for two reports",
+        {"compare", "A", "C", "--report", "twice.json", "--report", "./twice.json"});
+    row("a report where the output goes",
+        {"compare", "A", "C", "--report", "twice.json", "-o", "twice.json"});
     row("negative count",
         {"elements", "A", "C", "--tensor", "model.lm_head.weight", "--count", "-5"});
     row("too many threads", {"compare", "A", "C", "--threads", "99999999999999999"});
