@@ -98,15 +98,20 @@ RunComparison compareRuns(const Options &options, const ComputeBackend &backend,
     paths.insert(paths.end(), options.repeats.begin(), options.repeats.end());
     paths.insert(paths.end(), options.controls.begin(), options.controls.end());
     std::vector<std::shared_ptr<const Run>> runs;
-    for (const std::string &path : paths) {
-        auto run = openRun(path, options.open, {});
-        if (!run)
-            return refused(options,
-                           (runs.size() < 2 ? std::string(runs.empty() ? "A" : "B") : path) + ": "
-                               + run.error().message(),
-                           {toDiagnostic(run.error(), Severity::Error)});
-        runs.push_back(std::move(run).value());
+    std::string reason;
+    Diagnostics diagnostics;
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+        auto run = openRun(paths[i], options.open, {});
+        if (run) {
+            runs.push_back(std::move(run).value());
+            continue;
+        }
+        reason += (reason.empty() ? "" : "; ")
+            + (i < 2 ? std::string(i == 0 ? "A" : "B") : paths[i]) + ": " + run.error().message();
+        diagnostics.push_back(toDiagnostic(run.error(), Severity::Error));
     }
+    if (!reason.empty())
+        return refused(options, std::move(reason), std::move(diagnostics));
     RunComparison comparison = compareTwo(options, runs[0], runs[1], backend, threads);
     addDigestFindings(comparison, *runs[0], *runs[1], {});
     if (runs.size() > 2)

@@ -113,6 +113,7 @@ private slots:
     void unknownOptionsAreCompared_data();
     void unknownOptionsAreCompared();
     void optionsWithoutEffectAreNamed();
+    void bothSidesThatDoNotOpenAreTold();
     void refusalsAreDocuments_data();
     void refusalsAreDocuments();
     void helpAndVersion();
@@ -368,6 +369,15 @@ void TestCli::optionsWithoutEffectAreNamed()
     QCOMPARE(ended.status, 0);
     QVERIFY2(ended.err.contains("--bisect: note: has no effect"), ended.err);
     QVERIFY(!run({"compare", "A", "C", "--bisect"}).err.contains("no effect"));
+}
+
+void TestCli::bothSidesThatDoNotOpenAreTold()
+{
+    const Ended ended = run({"compare", "nothing-a", "nothing-b", "--json"});
+    QCOMPARE(ended.status, 2);
+    QCOMPARE(ended.outcome(), QStringLiteral("not-compared"));
+    QVERIFY2(ended.err.contains("nothing-a: error: ") && ended.err.contains("nothing-b: error: "),
+             ended.err);
 }
 
 void TestCli::refusalsAreDocuments_data()
