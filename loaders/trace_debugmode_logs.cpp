@@ -2,10 +2,10 @@
 #include "loaders/trace_debugmode.h"
 
 #include "loaders/hash_leaves.h"
-#include "loaders/json_entries.h"
 #include "loaders/json_fields.h"
 #include "loaders/limits.h"
 #include "loaders/module_stack.h"
+#include "loaders/trace_entries.h"
 #include "loaders/trace_path.h"
 
 namespace forkpoint {
@@ -15,79 +15,35 @@ namespace {
 constexpr std::string_view Format = "torch.utils._debug_mode.DebugMode.logs";
 constexpr std::string_view Version = "1";
 
-class LogsReader final : public TraceReader
+class LogsReader final : public TraceEntryReader
 {
 public:
     LogsReader(const TraceFile &file, const TracePlace &from)
-        : m_file(file),
-          m_from(from.byte),
-          m_entries(*m_file.source, "logs", 0, limits::TraceLineBytes)
+        : TraceEntryReader(file, "logs", 0),
+          m_from(from.byte)
     {
         const PathNumbers numbers = numbersInPath(file);
         m_step = numbers.step;
         m_coordinate.rank = numbers.rank;
     }
 
-    Result<std::optional<TraceRecord>> next() override
-    {
-        while (!m_ended) {
-            TracePlace place{m_file.index, 0, 0, 0};
-            auto entry = m_entries.next();
-            if (!entry.ok() && entry.error().code == ErrorCode::Malformed) {
-                m_ended = true;
-                addProblem(place, "torn-document",
-                           entry.error().place + ": " + entry.error().text
-                               + "; the entries before it are read");
-                break;
-            }
-            FP_TRY(const auto found, std::move(entry));
-            if (!found)
-                break;
-            place.byte = found->byte;
-            place.size = found->size;
-            if (!found->inContainer) {
-                FP_CHECK(takeHeader(*found));
-                continue;
-            }
-            TraceRecord record;
-            record.place = place;
-            // The modules around a call are told by the entries before it.
-            if (takeEntry(*found, record) && place.byte >= m_from)
-                return std::optional(std::move(record));
-        }
-        return std::optional<TraceRecord>();
-    }
-
 private:
-    Status takeHeader(const JsonEntryReader::Entry &entry)
+    Status takeHeader(const Entry &entry, const TracePlace &) override
     {
         if (entry.key == "version" && entry.text != Version)
-            return Error{ErrorCode::Unsupported, m_file.name, "byte " + std::to_string(entry.byte),
+            return Error{ErrorCode::Unsupported, file().name, "byte " + std::to_string(entry.byte),
                          "must be of version 1, is of " + entry.text};
         if (entry.key == "version")
             addFact(TraceFact::Role::Schema, "version", entry.text);
         return {};
     }
 
-    bool takeEntry(const JsonEntryReader::Entry &entry, TraceRecord &record)
+    /// The modules around a call are told by the entries before it.
+    bool takeEntry(const Entry &entry, TraceRecord &record) override
     {
-        if (entry.tooLong) {
-            addProblem(record.place, "limit",
-                       "is longer than " + std::to_string(limits::TraceLineBytes)
-                           + " bytes and was left out");
-            return false;
-        }
-        const auto document = JsonDocument::parse(entry.text);
-        if (!document.ok()) {
-            addProblem(record.place, "bad-entry", document.error().text);
-            return false;
-        }
-        JsonProblem trouble;
-        const JsonFields fields(document->root(), {}, trouble);
-        const bool isRecord = !trouble.error && takeFields(fields, record);
-        if (trouble.error)
-            addProblem(record.place, "bad-entry", trouble.error->place + " " + trouble.error->text);
-        return isRecord && !trouble.error;
+        return parse(entry, record.place,
+                     [&](const JsonFields &fields) { return takeFields(fields, record); })
+            && record.place.byte >= m_from;
     }
 
     bool takeFields(const JsonFields &fields, TraceRecord &record)
@@ -161,12 +117,9 @@ private:
         }
     }
 
-    TraceFile m_file;
     std::uint64_t m_from;
-    JsonEntryReader m_entries;
     ModuleStack m_modules;
     std::optional<std::int64_t> m_step;
-    bool m_ended = false;
 };
 
 class Logs final : public TraceDialect

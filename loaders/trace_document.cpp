@@ -52,42 +52,12 @@ std::string layoutText(const Observation &tensor)
 
 TraceDocumentReader::TraceDocumentReader(const TraceFile &file, const TracePlace &from,
                                          std::string container)
-    : m_file(file),
-      m_entries(*m_file.source, std::move(container), from.byte, limits::TraceLineBytes),
+    : TraceEntryReader(file, std::move(container), from.byte),
       m_fromStart(from.byte == 0)
 {
 }
 
-Result<std::optional<TraceRecord>> TraceDocumentReader::next()
-{
-    while (!m_ended) {
-        TraceRecord record;
-        record.place.file = m_file.index;
-        auto entry = m_entries.next();
-        if (!entry.ok() && entry.error().code == ErrorCode::Malformed) {
-            m_ended = true;
-            addProblem(record.place, "torn-document",
-                       entry.error().place + ": " + entry.error().text
-                           + "; the entries before it are read");
-            break;
-        }
-        FP_TRY(const auto found, std::move(entry));
-        if (!found) {
-            m_ended = true;
-            finish(record.place);
-            break;
-        }
-        record.place.byte = found->byte;
-        record.place.size = found->size;
-        if (!found->inContainer)
-            takeHeader(*found, record.place);
-        else if (takeRecord(*found, record))
-            return std::optional(std::move(record));
-    }
-    return std::optional<TraceRecord>();
-}
-
-void TraceDocumentReader::takeHeader(const JsonEntryReader::Entry &entry, const TracePlace &place)
+Status TraceDocumentReader::takeHeader(const Entry &entry, const TracePlace &place)
 {
     const auto document = JsonDocument::parse(entry.text);
     if (entry.tooLong || !document.ok()) {
@@ -96,7 +66,7 @@ void TraceDocumentReader::takeHeader(const JsonEntryReader::Entry &entry, const 
                        + (entry.tooLong ? "is longer than " + std::to_string(limits::TraceLineBytes)
                                   + " bytes"
                                         : document.error().text));
-        return;
+        return {};
     }
     const JsonValue value = document->root();
     if (entry.key == "schema_version")
@@ -122,6 +92,7 @@ void TraceDocumentReader::takeHeader(const JsonEntryReader::Entry &entry, const 
             addProblem(place, "capture-issue", "the tool says: " + shortened(canonicalText(issue)));
     else
         takeMember(entry.key, value, place);
+    return {};
 }
 
 void TraceDocumentReader::takeContext(const JsonValue &context)
@@ -134,32 +105,15 @@ void TraceDocumentReader::takeContext(const JsonValue &context)
     }
 }
 
-bool TraceDocumentReader::takeRecord(const JsonEntryReader::Entry &entry, TraceRecord &record)
+bool TraceDocumentReader::takeEntry(const Entry &entry, TraceRecord &record)
 {
-    if (entry.tooLong) {
-        addProblem(record.place, "limit",
-                   "is longer than " + std::to_string(limits::TraceLineBytes)
-                       + " bytes and was left out");
-        return false;
-    }
-    const auto document = JsonDocument::parse(entry.text);
-    if (!document.ok()) {
-        addProblem(record.place, "bad-entry", document.error().text);
-        return false;
-    }
-    JsonProblem trouble;
-    const JsonFields fields(document->root(), {}, trouble);
-    if (!trouble.error)
-        takeEntry(entry.key, fields, record);
-    if (!trouble.error)
+    return parse(entry, record.place, [&](const JsonFields &fields) {
+        takeFields(entry.key, fields, record);
         return true;
-    addProblem(record.place, "bad-entry",
-               (trouble.error->place.empty() ? "" : trouble.error->place + " ")
-                   + trouble.error->text);
-    return false;
+    });
 }
 
-void TraceDocumentReader::finish(const TracePlace &place)
+void TraceDocumentReader::atEnd(const TracePlace &place)
 {
     if (!m_fromStart)
         return;

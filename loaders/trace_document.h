@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "loaders/json_entries.h"
+#include "loaders/trace_entries.h"
 #include "loaders/trace_lines.h"
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace forkpoint {
 /// that say whose it is (`schema_version`, `recipe_id` or `run_id`, `rank`, `context`), members that
 /// say whether it is whole (`complete`, `truncated`, `capture_issues`, `context_after`), and one list
 /// or mapping whose entries are the records. Memory holds one entry.
-class TraceDocumentReader : public TraceReader
+class TraceDocumentReader : public TraceEntryReader
 {
 public:
     /// Whether a file of that name holds tensors of records.
@@ -22,12 +22,10 @@ public:
     /// `container`: the member that holds the records.
     TraceDocumentReader(const TraceFile &file, const TracePlace &from, std::string container);
 
-    Result<std::optional<TraceRecord>> next() final;
-
 protected:
     /// One entry; what is missing or of another kind in `fields` leaves it out.
-    virtual void takeEntry(const std::string &key, const JsonFields &fields,
-                           TraceRecord &record) = 0;
+    virtual void takeFields(const std::string &key, const JsonFields &fields,
+                            TraceRecord &record) = 0;
     /// A member of the root that is the format's own.
     virtual void takeMember(const std::string &, const JsonValue &, const TracePlace &) {}
     /// After the last byte of a whole document.
@@ -39,20 +37,16 @@ protected:
     /// A tensor by `shape`, `stride`, `dtype`, `requires_grad`, and `sha256` where it has one.
     Observation takeTensor(const JsonFields &tensor, const std::string &path,
                            const TracePlace &place);
-    const TraceFile &file() const { return m_file; }
 
 private:
-    void takeHeader(const JsonEntryReader::Entry &entry, const TracePlace &place);
+    Status takeHeader(const Entry &entry, const TracePlace &place) final;
+    bool takeEntry(const Entry &entry, TraceRecord &record) final;
+    void atEnd(const TracePlace &place) final;
     void takeContext(const JsonValue &context);
     void takeCollective(const JsonFields &collective, TraceRecord &record);
-    bool takeRecord(const JsonEntryReader::Entry &entry, TraceRecord &record);
     void takeSettings(const JsonFields &signature);
-    void finish(const TracePlace &place);
 
-    TraceFile m_file;
-    JsonEntryReader m_entries;
     bool m_fromStart; ///< the members before the records are seen
-    bool m_ended = false;
     bool m_isComplete = false;
     std::string m_context;
     std::optional<std::string> m_contextAfter;

@@ -31,7 +31,7 @@ public:
     }
 
 private:
-    void takeEntry(const std::string &, const JsonFields &fields, TraceRecord &record) override
+    void takeFields(const std::string &, const JsonFields &fields, TraceRecord &record) override
     {
         takeSignature(fields.object("signature"), record);
         record.caller = textOrNull(fields, "site");
@@ -53,7 +53,7 @@ public:
     }
 
 private:
-    void takeEntry(const std::string &, const JsonFields &fields, TraceRecord &record) override
+    void takeFields(const std::string &, const JsonFields &fields, TraceRecord &record) override
     {
         takeSignature(fields.object("signature"), record);
         if (record.role != RecordRole::Collective)
@@ -132,7 +132,7 @@ private:
                            + (m_exitStatus ? std::to_string(*m_exitStatus) : "absent"));
     }
 
-    void takeEntry(const std::string &key, const JsonFields &fields, TraceRecord &record) override
+    void takeFields(const std::string &key, const JsonFields &fields, TraceRecord &record) override
     {
         record.name = record.key = key;
         record.role = RecordRole::Values;

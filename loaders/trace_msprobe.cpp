@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/trace_msprobe.h"
 
-#include "loaders/json_entries.h"
 #include "loaders/json_fields.h"
 #include "loaders/limits.h"
 #include "loaders/metrics_jsonl.h"
+#include "loaders/trace_entries.h"
 #include "loaders/trace_lines.h"
 #include "loaders/trace_path.h"
 #include "loaders/trace_payload.h"
@@ -26,61 +26,28 @@ std::string stageOfName(std::string_view name)
     return name.find(".backward") != std::string_view::npos ? "backward" : "forward";
 }
 
-class DumpReader final : public TraceReader
+class DumpReader final : public TraceEntryReader
 {
 public:
     DumpReader(const TraceFile &file, const TracePlace &from)
-        : m_file(file),
-          m_folder(file.name.substr(0, file.name.rfind('/') + 1)),
-          m_entries(*m_file.source, "data", from.byte, limits::TraceLineBytes)
+        : TraceEntryReader(file, "data", from.byte),
+          m_folder(file.name.substr(0, file.name.rfind('/') + 1))
     {
         const PathNumbers numbers = numbersInPath(file);
         m_step = numbers.step;
         m_coordinate.rank = numbers.rank;
     }
 
-    Result<std::optional<TraceRecord>> next() override
-    {
-        while (!m_ended) {
-            TraceRecord record;
-            record.place.file = m_file.index;
-            auto entry = m_entries.next();
-            if (!entry.ok() && entry.error().code == ErrorCode::Malformed) {
-                // A process that crashed leaves its tensors without the end of the index.
-                m_ended = true;
-                addProblem(record.place, "torn-document",
-                           entry.error().place + ": " + entry.error().text
-                               + "; the entries before it are read");
-                break;
-            }
-            FP_TRY(const auto found, std::move(entry));
-            if (!found)
-                break;
-            record.place.byte = found->byte;
-            record.place.size = found->size;
-            if (!found->inContainer)
-                takeHeader(*found);
-            else if (takeEntry(*found, record))
-                return std::optional(std::move(record));
-        }
-        return std::optional<TraceRecord>();
-    }
-
 private:
-    void takeHeader(const JsonEntryReader::Entry &entry)
+    Status takeHeader(const Entry &entry, const TracePlace &) override
     {
         if (entry.key == "task" || entry.key == "level" || entry.key == "framework")
             addFact(TraceFact::Role::Schema, entry.key, entry.text);
+        return {};
     }
 
-    bool takeEntry(const JsonEntryReader::Entry &entry, TraceRecord &record)
+    bool takeEntry(const Entry &entry, TraceRecord &record) override
     {
-        if (entry.tooLong) {
-            addProblem(record.place, "limit",
-                       "is longer than " + std::to_string(limits::TraceLineBytes)
-                           + " bytes and was left out");
-            return false;
-        }
         const std::string text = quoteNonFinite(entry.text); // Python's json writes NaN bare
         const auto document = JsonDocument::parse(text);
         if (!document.ok() || !document->root().isObject()) {
@@ -206,7 +173,7 @@ private:
     bool takePayload(const std::string &name, Observation &observation, const TracePlace &place)
     {
         const std::string relative = m_folder + std::string(PayloadFolder) + name;
-        auto payload = observePayload(m_file, relative, {});
+        auto payload = observePayload(file(), relative, {});
         if (!payload.ok()) {
             addProblem(place, "no-payload", payload.error().message());
             return false;
@@ -216,11 +183,8 @@ private:
         return true;
     }
 
-    TraceFile m_file;
     std::string m_folder; ///< of the file, with its slash
-    JsonEntryReader m_entries;
     std::optional<std::int64_t> m_step;
-    bool m_ended = false;
 };
 
 class Msprobe final : public TraceDialect

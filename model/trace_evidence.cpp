@@ -72,7 +72,8 @@ EvidenceSum compareOne(const Observation &a, const Observation &b)
     return settle(Evidence::Equal);
 }
 
-/// The values of events, as observations that are known to the last bit.
+} // namespace
+
 std::vector<Observation> fieldsOf(const TraceRecord &record)
 {
     std::vector<Observation> fields;
@@ -85,8 +86,6 @@ std::vector<Observation> fieldsOf(const TraceRecord &record)
     }
     return fields;
 }
-
-} // namespace
 
 void EvidenceSum::add(const EvidenceSum &other)
 {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace forkpoint {
 
@@ -50,6 +51,9 @@ struct RecordEvidence
     bool outputsTooEarly = false; ///< one side's were taken before they were there: no evidence
     EvidenceSum all() const;
 };
+
+/// The values of events, as observations that are known to the last bit.
+std::vector<Observation> fieldsOf(const TraceRecord &record);
 
 RecordEvidence compareRecords(const TraceRecord &a, const TraceRecord &b);
 

@@ -11,6 +11,7 @@
 #include "model/trace_comparer.h"
 #include "model/trace_divergence.h"
 #include "tests/support/own_trace_writer.h"
+#include "tests/support/trace_records.h"
 
 #include <functional>
 #include <set>
@@ -36,17 +37,6 @@ std::shared_ptr<const Trace> traceAt(const fs::path &path)
 {
     const auto run = openRun(path, {}, {});
     return run.ok() ? (*run)->trace() : nullptr;
-}
-
-std::vector<TraceRecord> recordsOf(const Trace &trace, std::size_t stream)
-{
-    std::vector<TraceRecord> records;
-    for (std::size_t i = 0; i < trace.streams()[stream].segments.size(); ++i) {
-        const auto cursor = trace.open(stream, i);
-        while (auto record = (*cursor)->next().value())
-            records.push_back(*record);
-    }
-    return records;
 }
 
 bool says(const Trace &trace, std::string_view code, std::string_view text = {})

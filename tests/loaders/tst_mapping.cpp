@@ -5,12 +5,14 @@
 #include "loaders/trace_mapping.h"
 #include "model/trace_comparer.h"
 #include "model/trace_divergence.h"
+#include "tests/support/trace_records.h"
 
 #include <QtTest>
 
 #include <fstream>
 
 using namespace forkpoint;
+using forkpoint::test::allRecordsOf;
 
 namespace {
 
@@ -77,19 +79,6 @@ std::shared_ptr<const Trace> opened(const fs::path &path, std::string_view sheet
     return run.ok() ? (*run)->trace() : nullptr;
 }
 
-std::vector<TraceRecord> recordsOf(const Trace &trace)
-{
-    std::vector<TraceRecord> records;
-    for (std::size_t s = 0; s < trace.streams().size(); ++s) {
-        for (std::size_t i = 0; i < trace.streams()[s].segments.size(); ++i) {
-            const auto cursor = trace.open(s, i);
-            while (auto record = (*cursor)->next().value())
-                records.push_back(*record);
-        }
-    }
-    return records;
-}
-
 bool says(const Trace &trace, std::string_view code, std::string_view part)
 {
     return std::any_of(
@@ -120,7 +109,7 @@ private slots:
         QVERIFY(trace && trace->complete());
         QCOMPARE(trace->dialect(), std::string("mapping our-hashes"));
         QVERIFY(trace->streams()[0].coordinate.rank == 3);
-        const auto records = recordsOf(*trace);
+        const auto records = allRecordsOf(*trace);
         QCOMPARE(records.size(), std::size_t(1));
         QVERIFY(records[0].iteration == 7 && records[0].microBatch == 1);
         QCOMPARE(records[0].stage, std::string("backward"));
@@ -147,7 +136,7 @@ private slots:
         QVERIFY(trace && trace->complete());
         QCOMPARE(trace->streams().size(), std::size_t(2));
         QVERIFY(trace->streams()[1].coordinate.rank == 5);
-        const auto records = recordsOf(*trace);
+        const auto records = allRecordsOf(*trace);
         QCOMPARE(records.size(), std::size_t(3));
         QVERIFY(records[0].outputs[0].kind == DigestKind::XorLanes);
         QCOMPARE(records[0].outputs[0].digest, std::string("00000000000000ff"));
@@ -184,7 +173,7 @@ private slots:
         text += jsonLine(7, "z", 'c').substr(0, 40);
         const auto trace = opened(folder.write("t", text), JsonSheet);
         QVERIFY(trace && !trace->complete());
-        QCOMPARE(recordsOf(*trace).size(), std::size_t(1));
+        QCOMPARE(allRecordsOf(*trace).size(), std::size_t(1));
         QVERIFY(says(*trace, "bad-line", "has none of the keys of the sheet"));
         QVERIFY(says(*trace, "bad-line", "expected an object, got a list"));
         QVERIFY(says(*trace, "bad-line", "digest: expected 64 hexadecimal digits for sha256"));
@@ -211,7 +200,7 @@ private slots:
                 && trace->streams()[1].coordinate.rank == 4);
         QCOMPARE(trace->streams()[1].segments.size(), std::size_t(2));
         std::string names;
-        for (const TraceRecord &record : recordsOf(*trace))
+        for (const TraceRecord &record : allRecordsOf(*trace))
             names += record.name;
         QCOMPARE(names, std::string("vyuwx"));
     }

@@ -5,6 +5,7 @@
 #include "loaders/open_trace.h"
 #include "model/trace_comparer.h"
 #include "model/trace_divergence.h"
+#include "tests/support/trace_records.h"
 
 #include <QFile>
 #include <QJsonDocument>
@@ -14,6 +15,7 @@
 #include <fstream>
 
 using namespace forkpoint;
+using forkpoint::test::allRecordsOf;
 
 namespace {
 
@@ -24,19 +26,6 @@ std::shared_ptr<const Trace> opened(const fs::path &path)
 {
     const auto run = openRun(path, {}, {});
     return run.ok() ? (*run)->trace() : nullptr;
-}
-
-std::vector<TraceRecord> recordsOf(const Trace &trace)
-{
-    std::vector<TraceRecord> records;
-    for (std::size_t s = 0; s < trace.streams().size(); ++s) {
-        for (std::size_t i = 0; i < trace.streams()[s].segments.size(); ++i) {
-            const auto cursor = trace.open(s, i);
-            while (auto record = (*cursor)->next().value())
-                records.push_back(*record);
-        }
-    }
-    return records;
 }
 
 bool says(const Trace &trace, std::string_view code)
@@ -130,7 +119,7 @@ private slots:
         QCOMPARE(trace->streams().size(), std::size_t(2));
         QCOMPARE(fact(*trace, "world_size"), std::string("2"));
         QCOMPARE(fact(*trace, "runtime.tf32"), std::string("false"));
-        const auto records = recordsOf(*trace);
+        const auto records = allRecordsOf(*trace);
         QCOMPARE(records.size(), std::size_t(4));
         QCOMPARE(records[1].name, std::string("attention"));
         QCOMPARE(records[1].stage, std::string("backward"));
@@ -190,7 +179,7 @@ private slots:
         const auto trace = opened(Data / "collectives/A");
         QVERIFY(trace && trace->complete());
         QCOMPARE(trace->dialect(), std::string("megatron-collectives"));
-        const auto records = recordsOf(*trace);
+        const auto records = allRecordsOf(*trace);
         QCOMPARE(records.size(), std::size_t(6));
         for (std::size_t rank = 0; rank < 2; ++rank) {
             const std::string of = "A/" + std::to_string(rank) + "/";
@@ -254,7 +243,7 @@ private slots:
                 copy.write(blob, how == 1 ? bytes.substr(1) : bytes.substr(0, 23) + 'x');
             const auto trace = opened(copy.path);
             QVERIFY(trace && !trace->complete() && says(*trace, "bad-payload"));
-            const auto records = recordsOf(*trace);
+            const auto records = allRecordsOf(*trace);
             QCOMPARE(records[4].inputs[0].digest, expected("A/1/gather_last"));
             QVERIFY(!records[4].inputs[0].payloadOffset && records[4].inputs[0].payload.empty());
             QVERIFY(records[3].inputs[0].payloadOffset);
@@ -267,7 +256,7 @@ private slots:
         copy.replace(Manifest, expected("A/1/reduce"), "../../etc/passwd");
         const auto trace = opened(copy.path);
         QVERIFY(trace && !trace->complete() && says(*trace, "bad-digest"));
-        QVERIFY(recordsOf(*trace)[3].inputs[0].payload.empty());
+        QVERIFY(allRecordsOf(*trace)[3].inputs[0].payload.empty());
     }
 
     /// `kind` stands behind a context that may be longer than what a probe sees.
@@ -286,7 +275,7 @@ private slots:
         const auto trace = opened(Data / "evidence/A");
         QVERIFY(trace && trace->complete());
         QCOMPARE(trace->dialect(), std::string("megatron-evidence"));
-        const auto records = recordsOf(*trace);
+        const auto records = allRecordsOf(*trace);
         QCOMPARE(records.size(), std::size_t(4));
         QCOMPARE(records[0].name, std::string("kernels/test_swiglu.py::test_replay[bf16]"));
         QCOMPARE(records[0].fields[2].second, std::string("verified_deterministic"));
@@ -313,7 +302,7 @@ private slots:
         const auto trace = opened(Data / "router/A");
         QVERIFY(trace && trace->complete());
         QCOMPARE(trace->dialect(), std::string("megatron-router"));
-        const auto records = recordsOf(*trace);
+        const auto records = allRecordsOf(*trace);
         QCOMPARE(records.size(), std::size_t(6));
         QVERIFY(records[0].iteration == 5 && records[5].iteration == 6);
         QCOMPARE(records[5].name, std::string("mtp.0.1"));
@@ -375,7 +364,7 @@ private slots:
         copy.write(file, copy.read(file).substr(0, 100));
         const auto trace = opened(copy.path);
         QVERIFY(trace && !trace->complete() && says(*trace, "bad-payload"));
-        const auto records = recordsOf(*trace);
+        const auto records = allRecordsOf(*trace);
         QCOMPARE(records.size(), std::size_t(6));
         QVERIFY(records[3].outputs[0].payloadOffset);
         QVERIFY(records[4].outputs[0].absence == Absence::Null

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "loaders/open_run.h"
-#include "model/trace.h"
+#include "tests/support/trace_records.h"
 
 #include <QFile>
 #include <QTemporaryDir>
@@ -31,17 +31,6 @@ inline std::string record(int number, std::string_view digest = "3ff800000000000
         + std::to_string(number)
         + R"(, "scope": null, "caller": null, "input": [null], "output": [{"shape": [2, 4], "dtype": "torch.float32", "digest": ")"
         + std::string(digest) + R"(", "numel": 8}]})" + "\n";
-}
-
-inline std::vector<TraceRecord> recordsOf(const Trace &trace, std::size_t stream = 0)
-{
-    std::vector<TraceRecord> records;
-    for (std::size_t i = 0; i < trace.streams()[stream].segments.size(); ++i) {
-        const auto cursor = trace.open(stream, i);
-        while (auto record = (*cursor)->next().value())
-            records.push_back(*record);
-    }
-    return records;
 }
 
 inline bool says(const Trace &trace, std::string_view code, std::string_view place)

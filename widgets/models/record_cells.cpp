@@ -243,20 +243,6 @@ CellRow observationCells(const QString &which, const Observation *a, const Obser
     return row;
 }
 
-/// The values of an event, as observations of every bit.
-std::vector<Observation> valuesOf(const TraceRecord *record)
-{
-    std::vector<Observation> values;
-    for (const auto &[name, value] : record ? record->fields : decltype(record->fields)()) {
-        Observation each;
-        each.path = name;
-        each.kind = DigestKind::Value;
-        each.digest = value;
-        values.push_back(std::move(each));
-    }
-    return values;
-}
-
 /// Numbers that a tool wrote beside the digest: for people, and no evidence.
 void addStatistics(const Observation *a, const Observation *b, std::vector<CellRow> &rows)
 {
@@ -326,7 +312,7 @@ std::vector<CellRow> observationRows(const RecordRow &row)
     addObservations("output", a.outputs, b.outputs, rows);
     addLeftOut("output", most(&ListedRecord::outputs), std::max(a.outputs.size(), b.outputs.size()),
                rows);
-    addObservations("value", valuesOf(&a), valuesOf(&b), rows);
+    addObservations("value", fieldsOf(a), fieldsOf(b), rows);
     addLeftOut("value", most(&ListedRecord::fields), std::max(a.fields.size(), b.fields.size()),
                rows);
     return rows;
