@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/digest_check.h"
 
+#include "app/core/tensor_digests.h"
 #include "loaders/running_digest.h"
 #include "loaders/tensor_digest.h"
 #include "model/format.h"
 
 #include <algorithm>
 #include <span>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace forkpoint {
 
 namespace {
 
-constexpr std::uint64_t Piece = 1u << 20;
 /// Tensors of each side that are read once more; reading all of a large run is for `fingerprint`.
 constexpr std::uint64_t MostBytes = std::uint64_t(4) << 30;
 /// Mismatches that are named one by one.
@@ -46,36 +50,58 @@ bool hasDigest(const Observation &observation)
         && observation.kind != DigestKind::Norm;
 }
 
-/// "optimizer0/group0/layers.0.weight/main_param" and "model.layers.0.weight" meet by the words that
-/// the shorter ends with.
-bool isNamedLike(std::string_view recorded, std::string_view tensor)
+/// The tensors of a checkpoint by their names. A record and a tensor meet by the words that the
+/// shorter name ends with: "model.layers.0.weight" and "layers.0.weight".
+class TensorsByName
 {
-    if (recorded == tensor)
-        return true;
-    const auto endsWith = [](std::string_view whole, std::string_view end) {
-        return whole.size() > end.size() && whole.ends_with(end)
-            && whole[whole.size() - end.size() - 1] == '.';
-    };
-    return endsWith(recorded, tensor) || endsWith(tensor, recorded);
-}
-
-/// The one tensor of the checkpoint with that name, type and shape.
-std::optional<TensorIndex> tensorOf(const Catalog &catalog, const TraceRecord &record)
-{
-    const Observation &seen = record.outputs.front();
-    std::optional<TensorIndex> found;
-    for (std::size_t i = 0; i < catalog.tensors.size(); ++i) {
-        const TensorRef &tensor = catalog.tensors[i];
-        const bool isSame = tensor.dtype.name == seen.dtype
-            && (!seen.shape || tensor.shape.dims == *seen.shape)
-            && isNamedLike(record.name, tensor.name);
-        if (isSame && found)
-            return std::nullopt; // which of them is meant nobody says
-        if (isSame)
-            found = TensorIndex(i);
+public:
+    explicit TensorsByName(const Catalog &catalog) : m_catalog(catalog)
+    {
+        for (TensorIndex i = 0; i < catalog.tensors.size(); ++i) {
+            forEachEnd(catalog.tensors[i].name,
+                       [&](std::string_view end) { m_byEnd[end].push_back(i); });
+        }
     }
-    return found;
-}
+
+    /// The one tensor of that name, type and shape.
+    std::optional<TensorIndex> find(const TraceRecord &record) const
+    {
+        std::vector<TensorIndex> found;
+        const auto take = [&](TensorIndex index) {
+            const TensorRef &tensor = m_catalog.tensors[index];
+            const Observation &seen = record.outputs.front();
+            if (tensor.dtype.name == seen.dtype
+                && (!seen.shape || tensor.shape.dims == *seen.shape))
+                found.push_back(index);
+        };
+        forEachEnd(record.name, [&](std::string_view end) {
+            const auto same = m_byEnd.find(end);
+            for (const TensorIndex index :
+                 same == m_byEnd.end() ? std::span<const TensorIndex>() : same->second) {
+                // Of an end of the record's name: only tensors that are called so and no more.
+                if (end.size() == record.name.size() || end == m_catalog.tensors[index].name)
+                    take(index);
+            }
+        });
+        // Which of several is meant nobody says.
+        return found.size() == 1 ? std::optional(found.front()) : std::nullopt;
+    }
+
+private:
+    /// "a.b.c", "b.c", "c".
+    template <class Take>
+    static void forEachEnd(std::string_view name, const Take &take)
+    {
+        take(name);
+        for (std::size_t dot = name.find('.'); dot != name.npos; dot = name.find('.')) {
+            name.remove_prefix(dot + 1);
+            take(name);
+        }
+    }
+
+    const Catalog &m_catalog;
+    std::unordered_map<std::string_view, std::vector<TensorIndex>> m_byEnd;
+};
 
 /// What RankLocalTrace (pull request 6610) hashes before the bytes: sorted keys, no spaces, then NUL.
 std::string headerOf(const TensorRef &tensor)
@@ -96,15 +122,7 @@ Result<std::string> digestOf(const TensorSource &source, TensorIndex index, Dige
     FP_TRY(const auto digest, makeTensorDigest(digestNameOf(kind), tensor.dtype));
     if (kind == DigestKind::Sha256Header)
         digest->update(asBytes(headerOf(tensor)));
-    std::vector<std::byte> buffer(std::size_t(std::min(Piece, tensor.bytes)));
-    for (std::uint64_t first = 0; first < tensor.bytes; first += Piece) {
-        if (stop.stop_requested())
-            return Error{ErrorCode::Cancelled, {}, {}, "cancelled"};
-        const auto window =
-            std::span(buffer).first(std::size_t(std::min(Piece, tensor.bytes - first)));
-        FP_CHECK(source.read(index, first, window));
-        digest->update(window);
-    }
+    FP_CHECK(readPieces(source, index, stop, [&](ByteView piece) { digest->update(piece); }));
     return digest->finish();
 }
 
@@ -125,8 +143,11 @@ std::shared_ptr<const TensorSource> tensorsOf(const Run &run, Step step,
 class Checker
 {
 public:
-    Checker(const TensorSource &source, std::uint64_t mostBytes, std::stop_token stop)
-        : m_source(source),
+    /// `open`: the tensors, once the first record is there that speaks of one; nullptr: none.
+    Checker(std::function<std::shared_ptr<const TensorSource>()> open, std::uint64_t mostBytes,
+            std::stop_token stop)
+        : m_open(std::move(open)),
+          m_mostBytes(mostBytes),
           m_bytesLeft(mostBytes),
           m_stop(std::move(stop))
     {
@@ -134,19 +155,26 @@ public:
 
     void check(const TraceRecord &record)
     {
+        if (m_open) {
+            m_source = std::exchange(m_open, nullptr)();
+            if (m_source)
+                m_tensors.emplace(m_source->catalog());
+        }
+        if (!m_source)
+            return;
         const Observation &seen = record.outputs.front();
-        const auto index = tensorOf(m_source.catalog(), record);
+        const auto index = m_tensors->find(record);
         if (!index) {
             ++m_result.notAtHand;
             return;
         }
-        const std::uint64_t bytes = m_source.catalog().tensors[std::size_t(*index)].bytes;
+        const std::uint64_t bytes = m_source->catalog().tensors[std::size_t(*index)].bytes;
         if (digestNameOf(seen.kind).empty())
             return leave(std::string(toString(seen.kind)) + " is not computed here");
         if (bytes > m_bytesLeft)
-            return leave("more than " + byteSize(MostBytes) + " of tensors are not read again");
+            return leave("more than " + byteSize(m_mostBytes) + " of tensors are not read again");
         m_bytesLeft -= bytes;
-        const auto digest = digestOf(m_source, *index, seen.kind, m_stop);
+        const auto digest = digestOf(*m_source, *index, seen.kind, m_stop);
         if (!digest)
             return leave(digest.error().message());
         if (isSameDigest(*digest, seen.digest)) {
@@ -174,7 +202,10 @@ private:
         return own == recorded || own == "0x" + recorded || "0x" + own == recorded;
     }
 
-    const TensorSource &m_source;
+    std::function<std::shared_ptr<const TensorSource>()> m_open; ///< nullptr once it was called
+    std::shared_ptr<const TensorSource> m_source;
+    std::optional<TensorsByName> m_tensors; ///< of m_source
+    std::uint64_t m_mostBytes;
     std::uint64_t m_bytesLeft;
     std::stop_token m_stop;
     DigestCheck m_result;
@@ -225,15 +256,16 @@ std::optional<DigestCheck> checkDigests(const Run &run, Step step, std::uint64_t
                                         std::stop_token stop)
 {
     const auto trace = run.trace();
-    const auto source = trace ? tensorsOf(run, step, stop) : nullptr;
-    if (!source)
+    if (!trace)
         return std::nullopt;
-    Checker checker(*source, mostBytes, stop);
+    Checker checker([&] { return tensorsOf(run, step, stop); }, mostBytes, stop);
     for (std::size_t stream = 0; stream < trace->streams().size(); ++stream) {
         // What cannot be read of a trace was told when it was compared.
         if (!checkStream(*trace, stream, step, checker, stop).ok())
             break;
     }
+    if (stop.stop_requested()) // what was checked up to there would look like all
+        return std::nullopt;
     const DigestCheck &result = checker.result();
     if (result.match + result.mismatch + result.notRecomputable == 0)
         return std::nullopt;

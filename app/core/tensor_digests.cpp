@@ -30,22 +30,14 @@ TensorDigests digestOne(const TensorSource &source, TensorIndex index,
         else
             result.absent[name] = digest.error().text;
     }
-    const std::uint64_t piece = isContiguous(tensor) ? ContiguousPiece : StridedPiece;
-    std::vector<std::byte> buffer(std::size_t(std::min(piece, tensor.bytes)));
-    for (std::uint64_t first = 0; first < tensor.bytes; first += piece) {
-        if (stop.stop_requested()) {
-            result.error = Error{ErrorCode::Cancelled, {}, {}, "cancelled"};
-            return result;
-        }
-        const auto window =
-            std::span(buffer).first(std::size_t(std::min(piece, tensor.bytes - first)));
-        if (Status status = source.read(index, first, window); !status) {
-            result.error = std::move(status).error().atPlace("tensor '" + tensor.name + "'");
-            return result;
-        }
+    const Status status = readPieces(source, index, stop, [&](ByteView piece) {
         for (const auto &[name, digest] : digests)
-            digest->update(window);
-        done(window.size());
+            digest->update(piece);
+        done(piece.size());
+    });
+    if (!status) {
+        result.error = status.error();
+        return result;
     }
     for (const auto &[name, digest] : digests)
         result.byName[name] = digest->finish();
@@ -53,6 +45,24 @@ TensorDigests digestOne(const TensorSource &source, TensorIndex index,
 }
 
 } // namespace
+
+Status readPieces(const TensorSource &source, TensorIndex index, const std::stop_token &stop,
+                  const std::function<void(ByteView)> &take)
+{
+    const TensorRef &tensor = source.catalog().tensors[index];
+    const std::uint64_t piece = isContiguous(tensor) ? ContiguousPiece : StridedPiece;
+    std::vector<std::byte> buffer(std::size_t(std::min(piece, tensor.bytes)));
+    for (std::uint64_t first = 0; first < tensor.bytes; first += piece) {
+        if (stop.stop_requested())
+            return Error{ErrorCode::Cancelled, {}, {}, "cancelled"};
+        const auto window =
+            std::span(buffer).first(std::size_t(std::min(piece, tensor.bytes - first)));
+        if (Status status = source.read(index, first, window); !status)
+            return std::move(status).error().atPlace("tensor '" + tensor.name + "'");
+        take(window);
+    }
+    return {};
+}
 
 std::vector<TensorDigests> digestTensors(const TensorSource &source,
                                          const std::vector<std::string> &names, Executor &executor,

@@ -22,6 +22,10 @@ struct TensorDigests
     std::optional<Error> error;                ///< the bytes could not be read
 };
 
+/// Hands the logical bytes of a readable tensor over, piece by piece, in bounded memory.
+Status readPieces(const TensorSource &source, TensorIndex index, const std::stop_token &stop,
+                  const std::function<void(ByteView)> &take);
+
 /// Reads every readable tensor once, in bounded memory, several tensors at a time. Tensors that
 /// the catalogue calls unreadable get that as their error.
 std::vector<TensorDigests> digestTensors(const TensorSource &source,
