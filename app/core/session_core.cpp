@@ -12,11 +12,11 @@ namespace {
 constexpr milliseconds SampleEvery{50};
 constexpr std::size_t RememberedSteps = 8;
 
-/// Tags of jobs. Every job but an opening rests on both sides.
+/// Tags of jobs: openings, and those that rest on the two sides. The listing of a folder does not.
 constexpr std::array<const char *, 2> OpenTags{"open a", "open b"};
 constexpr std::array<const char *, 14> PairTags{
     "runs",    "step", "list",  "facts",  "elements", "next",        "map",
-    "history", "nan",  "files", "export", "records",  "record text", "drift"};
+    "history", "nan",  "files", "layout", "records",  "record text", "drift"};
 
 Error cancelled()
 {

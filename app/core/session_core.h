@@ -72,6 +72,14 @@ private:
     bool mayAsk(std::uint64_t id);
     void ask(std::uint64_t id, const char *title, const char *tag, JobBatch batch,
              std::function<void()> finished, std::shared_ptr<const bool> answered = nullptr);
+    template <class Answer>
+    using Heard = void (SessionListener::*)(std::uint64_t, std::shared_ptr<const Answer>);
+    template <class Answer, class MakeBatch>
+    void askOnce(std::uint64_t id, const char *title, const char *tag, Heard<Answer> heard,
+                 const MakeBatch &batch);
+    template <class Answer, class MakeBatch>
+    void askGrowing(std::uint64_t id, const char *title, const char *tag, Heard<Answer> heard,
+                    const MakeBatch &batch);
     void sample();
 
     SessionEnvironment m_environment;

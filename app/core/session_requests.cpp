@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is asked of a session about one pair of tensors, one step, or the files.
+// What is asked of a session about one pair of tensors, one step, records of traces, or files.
 #include "app/core/compare_command.h"
 #include "app/core/folder_listing.h"
 #include "app/core/output_file.h"
@@ -46,27 +46,49 @@ void Session::Core::ask(std::uint64_t id, const char *title, const char *tag, Jo
     job.lane = Lane::Interactive;
     job.batch = std::move(batch);
     job.ended = [this, id, then = std::move(finished),
-                 whole = std::move(answered)](JobEnd end, const Error *error) {
+                 answered = std::move(answered)](JobEnd end, const Error *error) {
         if (end == JobEnd::Finished)
             then();
-        else if (!whole || !*whole)
+        else if (!answered || !*answered)
             m_listener.requestFailed(
                 id, error ? *error : Error{ErrorCode::Cancelled, {}, {}, "was cancelled"});
     };
     add(std::move(job), JobWatch::Kind::Minor);
 }
 
+/// Answered at the end, so that a request that was dropped has no answer beside its failure. `batch`
+/// makes the job of who takes its answer.
+template <class Answer, class MakeBatch>
+void Session::Core::askOnce(std::uint64_t id, const char *title, const char *tag,
+                            Heard<Answer> heard, const MakeBatch &batch)
+{
+    const auto answer = std::make_shared<std::shared_ptr<const Answer>>();
+    ask(id, title, tag,
+        batch([answer](std::shared_ptr<const Answer> whole) { *answer = std::move(whole); }),
+        [this, id, heard, answer] { (m_listener.*heard)(id, *answer); });
+}
+
+/// Answered in part while it grows; what says of itself that it is complete is the last answer.
+template <class Answer, class MakeBatch>
+void Session::Core::askGrowing(std::uint64_t id, const char *title, const char *tag,
+                               Heard<Answer> heard, const MakeBatch &batch)
+{
+    const auto answered = std::make_shared<bool>(false);
+    ask(
+        id, title, tag, batch([this, id, heard, answered](std::shared_ptr<const Answer> part) {
+            *answered = part->complete;
+            (m_listener.*heard)(id, std::move(part));
+        }),
+        [] {}, answered);
+}
+
 void Session::Core::requestElements(std::uint64_t id, PairAddress pair, ElementQuery query)
 {
     if (!mayAsk(id))
         return;
-    // Answered at the end, so that a request that was dropped has no answer beside its failure.
-    const auto answer = std::make_shared<std::shared_ptr<const ElementPage>>();
-    ask(id, "Reading elements", "elements",
-        elementsBatch(
-            inputs(), pair, std::move(query),
-            [answer](std::shared_ptr<const ElementPage> page) { *answer = std::move(page); }),
-        [this, id, answer] { m_listener.elementsReady(id, *answer); });
+    askOnce(id, "Reading elements", "elements", &SessionListener::elementsReady, [&](auto to) {
+        return elementsBatch(inputs(), pair, std::move(query), std::move(to));
+    });
 }
 
 void Session::Core::requestNext(std::uint64_t id, PairAddress pair, Index from, bool backward)
@@ -84,42 +106,26 @@ void Session::Core::requestMap(std::uint64_t id, PairAddress pair, MapQuery quer
 {
     if (!mayAsk(id))
         return;
-    const auto answered = std::make_shared<bool>(false);
-    ask(
-        id, "Mapping a tensor", "map",
-        mapBatch(inputs(), pair, std::move(query),
-                 [this, id, answered](std::shared_ptr<const ElementMap> map) {
-                     *answered = map->complete;
-                     m_listener.mapReady(id, std::move(map));
-                 }),
-        [] {}, answered);
+    askGrowing(id, "Mapping a tensor", "map", &SessionListener::mapReady,
+               [&](auto to) { return mapBatch(inputs(), pair, std::move(query), std::move(to)); });
 }
 
 void Session::Core::requestLayout(std::uint64_t id, PairAddress pair)
 {
     if (!mayAsk(id))
         return;
-    const auto answer = std::make_shared<std::shared_ptr<const PairLayout>>();
-    ask(id, "Looking who holds what", "layout",
-        layoutBatch(
-            inputs(), pair,
-            [answer](std::shared_ptr<const PairLayout> layout) { *answer = std::move(layout); }),
-        [this, id, answer] { m_listener.layoutReady(id, *answer); });
+    askOnce(id, "Looking who holds what", "layout", &SessionListener::layoutReady,
+            [&](auto to) { return layoutBatch(inputs(), pair, std::move(to)); });
 }
 
 void Session::Core::requestHistory(std::uint64_t id, std::string nameA, std::string nameB)
 {
     if (!mayAsk(id))
         return;
-    const auto answered = std::make_shared<bool>(false);
-    ask(
-        id, "Following a tensor over the steps", "history",
-        historyBatch(inputs(), std::move(nameA), std::move(nameB),
-                     [this, id, answered](std::shared_ptr<const TensorHistory> history) {
-                         *answered = history->complete;
-                         m_listener.historyReady(id, std::move(history));
-                     }),
-        [] {}, answered);
+    askGrowing(id, "Following a tensor over the steps", "history", &SessionListener::historyReady,
+               [&](auto to) {
+                   return historyBatch(inputs(), std::move(nameA), std::move(nameB), std::move(to));
+               });
 }
 
 void Session::Core::searchNonFinite(std::uint64_t id)
@@ -131,15 +137,9 @@ void Session::Core::searchNonFinite(std::uint64_t id)
             id, Error{ErrorCode::Usage, {}, {}, "needs a comparison that has finished"});
         return;
     }
-    const auto answered = std::make_shared<bool>(false);
-    ask(
-        id, "Looking for NaN and infinities", "nan",
-        nonFiniteBatch(inputs(), m_shownStep, m_shown,
-                       [this, id, answered](std::shared_ptr<const NonFiniteFindings> findings) {
-                           *answered = findings->complete;
-                           m_listener.nonFiniteReady(id, std::move(findings));
-                       }),
-        [] {}, answered);
+    askGrowing(
+        id, "Looking for NaN and infinities", "nan", &SessionListener::nonFiniteReady,
+        [&](auto to) { return nonFiniteBatch(inputs(), m_shownStep, m_shown, std::move(to)); });
 }
 
 // --- records of traces --------------------------------------------------------------------------
@@ -148,42 +148,24 @@ void Session::Core::requestRecords(std::uint64_t id, RecordQuery query)
 {
     if (!mayAsk(id))
         return;
-    const auto answered = std::make_shared<bool>(false);
-    ask(
-        id, "Reading records", "records",
-        recordsBatch(inputs(), std::move(query),
-                     [this, id, answered](std::shared_ptr<const RecordWindow> window) {
-                         *answered = window->complete;
-                         m_listener.recordsReady(id, std::move(window));
-                     }),
-        [] {}, answered);
+    askGrowing(id, "Reading records", "records", &SessionListener::recordsReady,
+               [&](auto to) { return recordsBatch(inputs(), std::move(query), std::move(to)); });
 }
 
 void Session::Core::requestRecordText(std::uint64_t id, RecordPlaces places)
 {
     if (!mayAsk(id))
         return;
-    const auto answer = std::make_shared<std::shared_ptr<const RecordText>>();
-    ask(id, "Reading the lines of a record", "record text",
-        recordTextBatch(
-            inputs(), places,
-            [answer](std::shared_ptr<const RecordText> text) { *answer = std::move(text); }),
-        [this, id, answer] { m_listener.recordTextReady(id, *answer); });
+    askOnce(id, "Reading the lines of a record", "record text", &SessionListener::recordTextReady,
+            [&](auto to) { return recordTextBatch(inputs(), places, std::move(to)); });
 }
 
 void Session::Core::requestDrift(std::uint64_t id, DriftQuery query)
 {
     if (!mayAsk(id))
         return;
-    const auto answered = std::make_shared<bool>(false);
-    ask(
-        id, "Following a record over the steps", "drift",
-        driftBatch(inputs(), query,
-                   [this, id, answered](std::shared_ptr<const RecordDrift> drift) {
-                       *answered = drift->complete;
-                       m_listener.driftReady(id, std::move(drift));
-                   }),
-        [] {}, answered);
+    askGrowing(id, "Following a record over the steps", "drift", &SessionListener::driftReady,
+               [&](auto to) { return driftBatch(inputs(), query, std::move(to)); });
 }
 
 // --- folders and files --------------------------------------------------------------------------
