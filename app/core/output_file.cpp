@@ -145,10 +145,9 @@ Status checkOutputsApart(std::span<const std::string> paths)
 {
     std::set<fs::path> targets;
     for (const std::string &path : paths) {
-        if (path.empty() || isSpecial(resolved(path)))
+        if (path.empty() || isSpecial(path))
             continue;
-        const bool added = targets.insert(fs::absolute(resolved(path))).second;
-        if (!added)
+        if (!targets.insert(fs::absolute(resolved(path))).second)
             return Error{ErrorCode::Refused, path, {}, "is asked for as two outputs"};
     }
     return {};
