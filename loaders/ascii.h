@@ -2,14 +2,11 @@
 // Characters of text formats: only ASCII means anything, whatever the locale.
 #pragma once
 
+#include "model/text.h"
+
 #include <string_view>
 
 namespace forkpoint {
-
-inline bool isDigit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 /// Without the characters of `blank` at both ends.
 inline std::string_view trimmed(std::string_view text, std::string_view blank = " \t\r")

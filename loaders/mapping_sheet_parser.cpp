@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Reads the rules of a mapping sheet, and says line by line what is wrong with them.
+#include "loaders/ascii.h"
 #include "loaders/file_source.h"
 #include "loaders/limits.h"
 #include "loaders/mapping_sheet.h"
@@ -11,14 +12,6 @@
 namespace forkpoint {
 
 namespace {
-
-std::string_view trimmed(std::string_view text)
-{
-    constexpr std::string_view Blank = " \t\r";
-    const std::size_t begin = std::min(text.find_first_not_of(Blank), text.size());
-    text.remove_prefix(begin);
-    return text.substr(0, text.find_last_not_of(Blank) + 1);
-}
 
 std::string fieldNames()
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/trace_leftovers.h"
 
+#include "loaders/ascii.h"
 #include "loaders/metrics_files.h"
 
 #include <map>
@@ -21,8 +22,7 @@ std::string shapeOf(std::string_view name)
         name.remove_suffix(3);
     std::string shape;
     for (const char c : name) {
-        const bool isDigit = c >= '0' && c <= '9';
-        if (!isDigit)
+        if (!isDigit(c))
             shape += c;
         else if (!shape.ends_with('#'))
             shape += '#';

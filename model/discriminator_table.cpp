@@ -2,6 +2,7 @@
 #include "model/discriminator_table.h"
 
 #include "model/format.h"
+#include "model/text.h"
 
 #include <algorithm>
 #include <array>
@@ -15,11 +16,6 @@ namespace {
 constexpr std::size_t MostRows = 4096;
 /// Axes and values that a sentence names.
 constexpr std::size_t MostNamed = 6;
-
-bool isDigit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 std::string shapeText(const Observation &observation)
 {
@@ -150,7 +146,7 @@ void DiscriminatorTable::see(const TraceRecord &a, const TraceRecord &b,
     Row row = callAxes(a, rank);
     const bool isOver = m_rows.size() >= MostRows && !m_rows.contains(row);
     if (evidence.inputs.evidence == Evidence::Different || isOver) {
-        ++m_left;
+        ++m_leftOut;
         return;
     }
     Cell &cell = m_rows[std::move(row)];
@@ -256,7 +252,7 @@ std::vector<Finding> DiscriminatorTable::findings() const
     std::vector<Finding> findings = {summary(found)};
     findings.front().text += " (" + grouped(all.clean) + " clean, " + grouped(all.divergent)
         + " divergent, " + grouped(all.unclassified) + " unclassified; "
-        + counted(m_left, "call is", "calls are") + " left out, their inputs differ)";
+        + counted(m_leftOut, "call is", "calls are") + " left out, their inputs differ)";
     Finding ruledOut{"ruled-out-axis", Certainty::ConsistentWith, Severity::Note, {}, {}};
     for (const Axis &axis : found) {
         if (axis.role == Role::RuledOut)
@@ -264,10 +260,8 @@ std::vector<Finding> DiscriminatorTable::findings() const
     }
     if (ruledOut.where.empty())
         return findings;
-    for (const std::string &axis : ruledOut.where)
-        ruledOut.text += (ruledOut.text.empty() ? "" : ", ") + axis;
     ruledOut.text = "ruled out, since calls of " + m_family
-        + " that differ in it alone both diverge: " + ruledOut.text;
+        + " that differ in it alone both diverge: " + listed(ruledOut.where);
     findings.push_back(std::move(ruledOut));
     return findings;
 }

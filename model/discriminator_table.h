@@ -68,8 +68,8 @@ private:
 
     std::string m_family;
     std::map<Row, Cell> m_rows;
-    std::uint64_t m_left =
-        0; ///< calls of the family whose inputs differ already, or over the limit
+    /// Calls of the family whose inputs differ already, or over the limit.
+    std::uint64_t m_leftOut = 0;
 };
 
 } // namespace forkpoint

@@ -82,12 +82,6 @@ std::vector<DriftPoint::Statistic> statisticsOf(const std::optional<TraceRecord>
     return statistics;
 }
 
-bool has(const TraceStream &stream, Iteration iteration)
-{
-    return std::any_of(stream.segments.begin(), stream.segments.end(),
-                       [&](const TraceSegment &segment) { return segment.iteration == iteration; });
-}
-
 } // namespace
 
 std::optional<double> DriftPoint::Statistic::relative() const
@@ -121,9 +115,9 @@ Status DriftBuilder::State::open()
         return Error{ErrorCode::Usage, {}, {}, "there is no such rank on both sides"};
     rank = plan.ranks[drift.query.rank];
     std::set<Iteration> all;
-    for (const TraceStream *stream : {&a->streams()[rank->a], &b->streams()[rank->b]}) {
-        for (const TraceSegment &segment : stream->segments)
-            all.insert(segment.iteration);
+    for (const auto *side : {&rank->segmentsA, &rank->segmentsB}) {
+        for (const auto &[iteration, segments] : *side)
+            all.insert(iteration);
     }
     iterations.assign(all.begin(), all.end());
     return {};
@@ -145,8 +139,8 @@ Status DriftBuilder::State::readNext(const std::stop_token &stop)
 {
     DriftPoint point;
     point.iteration = iterations[next];
-    point.inA = has(a->streams()[rank->a], point.iteration);
-    point.inB = has(b->streams()[rank->b], point.iteration);
+    point.inA = rank->segmentsA.contains(point.iteration);
+    point.inB = rank->segmentsB.contains(point.iteration);
     const auto feedOf = [&](const Trace &trace, std::size_t stream, const auto &segments) {
         return TraceFeed(trace, stream, segmentsIn(segments, point.iteration), nullptr);
     };

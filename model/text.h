@@ -7,6 +7,11 @@
 
 namespace forkpoint {
 
+inline bool isDigit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
 /// The text with its ASCII letters in lower case.
 inline std::string lowered(std::string_view text)
 {

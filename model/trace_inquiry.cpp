@@ -24,14 +24,14 @@ TraceInquiry::TraceInquiry(const Trace &a, const Trace &b, const TracePlan &plan
       m_plan(plan),
       m_filter(filter),
       m_comparison(comparison),
-      m_iteration(firstOf(comparison).record.iteration),
       m_firstRank(*comparison.firstRank),
       m_scopes(firstOf(comparison).record),
       m_table(callFamily(firstOf(comparison).record.name))
 {
+    const auto iteration = firstOf(comparison).record.iteration;
     std::optional<std::size_t> own;
     for (std::size_t i = plan.units.size(); i-- > 0;) {
-        if (plan.units[i].iteration != m_iteration)
+        if (plan.units[i].iteration != iteration)
             continue;
         if (plan.units[i].rank == m_firstRank)
             own = i;

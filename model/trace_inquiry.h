@@ -32,7 +32,6 @@ private:
     const TracePlan &m_plan;
     const TraceFilter &m_filter;
     const TraceComparison &m_comparison;
-    std::optional<std::int64_t> m_iteration;
     std::size_t m_firstRank = 0;
     std::vector<std::size_t> m_units; ///< into the plan's, still to be read, the next one last
     ScopeLedger m_scopes;

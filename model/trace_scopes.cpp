@@ -106,9 +106,8 @@ DivergenceClass ScopeLedger::classOf(const EvidenceSum &entering, const TraceRec
 
 void ScopeLedger::judge(const TraceRecord &a, const TraceRecord &b)
 {
-    std::vector<std::string> scopes = scopesAround(a.scope);
-    std::reverse(scopes.begin(), scopes.end());
-    for (const std::string &scope : scopes) {
+    for (auto narrowest = m_scopes.rbegin(); narrowest != m_scopes.rend(); ++narrowest) {
+        const std::string &scope = *narrowest;
         const EvidenceSum &entering = m_entering[scope];
         m_judgements.push_back({scope, classOf(entering, a, b, scope), entering.compared,
                                 entering.compared > 0 ? entering.weakestEqual : Strength::None});
@@ -119,8 +118,11 @@ void ScopeLedger::see(const TraceRecord &a, const TraceRecord &b)
 {
     if (m_done)
         return;
-    for (const std::string &scope : scopesAround(a.scope))
-        enter(a, b, scope);
+    const std::string own = plainScope(a.scope);
+    for (const std::string &scope : m_scopes) {
+        if (isInside(own, scope))
+            enter(a, b, scope);
+    }
     if (isThe(m_first, a)) {
         m_done = true;
         judge(a, b);

@@ -31,11 +31,14 @@ std::vector<std::string> scopesAround(std::string_view scope);
 class ScopeLedger
 {
 public:
-    explicit ScopeLedger(RecordName first) : m_first(std::move(first)) {}
+    explicit ScopeLedger(RecordName first)
+        : m_first(std::move(first)),
+          m_scopes(scopesAround(m_first.scope))
+    {
+    }
 
     /// Records that met, in the order of the walk; those after the first that differs are ignored.
     void see(const TraceRecord &a, const TraceRecord &b);
-    bool isDone() const { return m_done; }
     /// From the narrowest to the widest module around that record; empty where it names none or was
     /// not met.
     const std::vector<ScopeJudgement> &judgements() const { return m_judgements; }
@@ -49,6 +52,7 @@ private:
     void judge(const TraceRecord &a, const TraceRecord &b);
 
     RecordName m_first;
+    std::vector<std::string> m_scopes; ///< around it, from the widest to the narrowest
     bool m_done = false;
     std::map<std::string, EvidenceSum> m_entering;         ///< by scope
     std::unordered_map<std::string, std::string> m_makers; ///< value -> scope of its last producer

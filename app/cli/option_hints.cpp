@@ -12,14 +12,6 @@ namespace {
 /// A longer word is not compared: its cost grows with the square, and it resembles no option.
 constexpr std::size_t LongestOption = 40;
 
-std::string lowered(std::string_view text)
-{
-    std::string result(text);
-    for (char &c : result)
-        c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
-    return result;
-}
-
 /// How many characters must be put in, taken out or replaced to make one text of the other.
 std::size_t editDistance(std::string_view a, std::string_view b)
 {
