@@ -94,7 +94,7 @@ private:
         if ((*blob)->size() != *bytes)
             return name + ": must have " + std::to_string(*bytes) + " bytes, has "
                 + std::to_string((*blob)->size());
-        const auto digest = digestOfSlice(**blob, 0, *bytes, file().stop);
+        const auto digest = digestOfSlice(file(), **blob, 0, *bytes);
         if (!digest.ok())
             return digest.error().message();
         return *digest == tensor.digest

@@ -103,16 +103,27 @@ std::optional<std::uint64_t> payloadBytes(const Observation &tensor)
     return bits ? std::optional(*bits / 8 + (*bits % 8 != 0 ? 1 : 0)) : std::nullopt;
 }
 
-Result<std::string> digestOfSlice(const ByteSource &file, std::uint64_t offset, std::uint64_t bytes,
-                                  const std::stop_token &stop)
+Result<std::string> digestOfSlice(const TraceFile &trace, const FileSource &file,
+                                  std::uint64_t offset, std::uint64_t bytes)
 {
     if (offset > file.size() || bytes > file.size() - offset)
         return Error{ErrorCode::Malformed, file.name(), "byte " + std::to_string(offset),
                      "must have " + std::to_string(bytes) + " bytes from here, the file has "
                          + std::to_string(file.size())};
-    return digestOf(bytes, stop, [&](std::uint64_t at, MutableByteView out) {
-        return file.read(offset + at, out);
-    });
+    const PayloadDigests::Key key{file.name(),
+                                  std::to_string(offset) + '+' + std::to_string(bytes)};
+    const FileState state = *file.origin()->file;
+    if (trace.payloads) {
+        if (auto known = trace.payloads->find(key, state))
+            return std::move(known->digest);
+    }
+    Observation slice;
+    FP_TRY(slice.digest, digestOf(bytes, trace.stop, [&](std::uint64_t at, MutableByteView out) {
+               return file.read(offset + at, out);
+           }));
+    if (trace.payloads)
+        trace.payloads->keep(key, state, slice);
+    return slice.digest;
 }
 
 } // namespace forkpoint

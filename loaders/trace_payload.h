@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "loaders/file_source.h"
 #include "loaders/trace_dialect.h"
 #include "model/trace_record.h"
 
@@ -36,11 +37,12 @@ private:
 Result<Observation> observePayload(const TraceFile &trace, const std::string &relative,
                                    const std::string &name);
 
-/// Bytes of a tensor's elements, by its shape and type; nothing where the type is not known or there
-/// are more than 64 bits count.
+/// Bytes of a tensor's elements, by its shape and type; nothing where the type is not known or 64
+/// bits do not suffice.
 std::optional<std::uint64_t> payloadBytes(const Observation &tensor);
-/// SHA-256 of the elements of a tensor that lie raw in a file, from `offset`.
-Result<std::string> digestOfSlice(const ByteSource &file, std::uint64_t offset, std::uint64_t bytes,
-                                  const std::stop_token &stop);
+/// SHA-256 of the elements of a tensor that lie raw in a file, from `offset`; read once in a trace, as
+/// long as the file stays in its state.
+Result<std::string> digestOfSlice(const TraceFile &trace, const FileSource &file,
+                                  std::uint64_t offset, std::uint64_t bytes);
 
 } // namespace forkpoint

@@ -18,8 +18,7 @@ class RouterReader final : public TraceJsonReader
 public:
     RouterReader(const TraceFile &file, const TracePlace &from)
         : TraceJsonReader(file, from),
-          m_directory(file.directory),
-          m_stop(file.stop),
+          m_trace(file),
           m_folder(file.name.substr(0, file.name.rfind('/') + 1))
     {
     }
@@ -126,15 +125,14 @@ private:
     {
         auto &file = m_sidecars[name];
         if (!file) {
-            FP_TRY(file, FileSource::openBeneath(m_directory, name, name));
+            FP_TRY(file, FileSource::openBeneath(m_trace.directory, name, name));
         }
-        return digestOfSlice(*file, offset, bytes, m_stop);
+        return digestOfSlice(m_trace, *file, offset, bytes);
     }
 
-    std::filesystem::path m_directory;
-    std::stop_token m_stop;
+    TraceFile m_trace;
     std::string m_folder; ///< of the trace, with its slash
-    std::map<std::string, std::shared_ptr<const ByteSource>> m_sidecars;
+    std::map<std::string, std::shared_ptr<const FileSource>> m_sidecars;
 };
 
 class Router final : public TraceDialect
