@@ -63,8 +63,9 @@ struct RecordWindowBuilder::State
     Status open();
     void visit(const TraceWalk::Event &event);
     void append(RecordRow row);
-    void settle(RecordRow row);
-    RecordRow rowOf(const TraceWalk::Event &event) const;
+    RecordRow *placeOf(std::uint64_t number);
+    RecordRow rowOf(const TraceWalk::Event &event, bool isKept) const;
+    bool hasRoom() const;
     bool isListed(const TraceWalk::Event &event) const;
     bool isSought(const RecordRow &row) const;
     bool mayMoveOn() const;
@@ -111,16 +112,19 @@ void RecordWindowBuilder::State::visit(const TraceWalk::Event &event)
     }
     if (!isListed(event))
         return;
-    RecordRow row = rowOf(event);
+    // A record whose partner came late, or which has none: its row is there already, if it is kept.
+    RecordRow *const place = isSettling ? placeOf(event.ordinal) : nullptr;
+    RecordRow row = rowOf(event, place || (!isSettling && (mayMoveOn() || hasRoom())));
     if (!event.opened)
         window.counts.add(row.status);
-    if (isSettling)
-        settle(std::move(row));
-    else
+    if (place)
+        *place = std::move(row);
+    else if (!isSettling)
         append(std::move(row));
 }
 
-RecordRow RecordWindowBuilder::State::rowOf(const TraceWalk::Event &event) const
+/// The records themselves are copied only into a row that stays.
+RecordRow RecordWindowBuilder::State::rowOf(const TraceWalk::Event &event, bool isKept) const
 {
     RecordRow row;
     row.number = event.ordinal;
@@ -131,25 +135,30 @@ RecordRow RecordWindowBuilder::State::rowOf(const TraceWalk::Event &event) const
     row.status = statusOf(event.a, event.b, row.evidence, event.moved);
     if (event.opened && isDifference(row.status))
         row.status = RecordStatus::Open;
-    if (event.a)
+    if (isKept && event.a)
         row.a = forkpoint::listed(*event.a);
-    if (event.b)
+    if (isKept && event.b)
         row.b = forkpoint::listed(*event.b);
     return row;
 }
 
-/// A record whose partner came late, or which has none: its row is there already, if it is kept.
-void RecordWindowBuilder::State::settle(RecordRow row)
+RecordRow *RecordWindowBuilder::State::placeOf(std::uint64_t number)
 {
     for (std::deque<RecordRow> *list : {&rows, &recent}) {
         const auto place = std::lower_bound(
-            list->begin(), list->end(), row.number,
-            [](const RecordRow &each, std::uint64_t number) { return each.number < number; });
-        if (place != list->end() && place->number == row.number) {
-            *place = std::move(row);
-            return;
-        }
+            list->begin(), list->end(), number,
+            [](const RecordRow &each, std::uint64_t wanted) { return each.number < wanted; });
+        if (place != list->end() && place->number == number)
+            return &*place;
     }
+    return nullptr;
+}
+
+/// Whether a row is kept where it comes, whatever was sought.
+bool RecordWindowBuilder::State::hasRoom() const
+{
+    const std::size_t most = RecordWindow::RowsAfter + (anchor ? RecordWindow::RowsBefore + 1 : 0);
+    return recent.empty() && rows.size() < most;
 }
 
 bool RecordWindowBuilder::State::isSought(const RecordRow &row) const
@@ -197,8 +206,7 @@ void RecordWindowBuilder::State::append(RecordRow row)
         rows.push_back(std::move(row));
         return;
     }
-    const std::size_t most = RecordWindow::RowsAfter + (anchor ? RecordWindow::RowsBefore + 1 : 0);
-    if (recent.empty() && rows.size() < most) {
+    if (hasRoom()) {
         rows.push_back(std::move(row));
         return;
     }

@@ -33,12 +33,7 @@ std::string rankOf(std::string_view name)
     return std::string(name.substr(0, name.size() - withoutRank(name).size()));
 }
 
-const ValueRow *rowNamed(const CheckpointComparison &comparison, std::string_view name)
-{
-    const auto found = std::find_if(comparison.values.begin(), comparison.values.end(),
-                                    [&](const ValueRow &row) { return row.name == name; });
-    return found == comparison.values.end() ? nullptr : &*found;
-}
+using ValuesByName = std::map<std::string_view, const ValueRow *>;
 
 std::string textOf(const std::optional<Value> &value)
 {
@@ -60,13 +55,15 @@ Finding finding(std::string id, Severity severity, std::string text,
 
 /// Whether that side names the run it resumed and the hash of what it loaded, and whether the other
 /// side is that run.
-void addResume(std::vector<Finding> &findings, const CheckpointComparison &comparison,
-               const ValueRow &row, bool isA)
+void addResume(std::vector<Finding> &findings, const ValuesByName &values, const ValueRow &row,
+               bool isA)
 {
     const std::string side = isA ? "A" : "B", rank = rankOf(row.name);
     const auto own = [&](const char *name, bool ofA) {
-        const ValueRow *found = rowNamed(comparison, rank + name);
-        return found ? textOf(ofA ? found->valueA : found->valueB) : std::string();
+        const auto found = values.find(rank + name);
+        if (found == values.end())
+            return std::string();
+        return textOf(ofA ? found->second->valueA : found->second->valueB);
     };
     const std::string named = textOf(isA ? row.valueA : row.valueB);
     const std::string reference = own("snapshot.run_id", !isA);
@@ -84,24 +81,24 @@ void addResume(std::vector<Finding> &findings, const CheckpointComparison &compa
 }
 
 /// The files that a side says it loaded, of one rank.
-std::map<std::string, std::string> loadedFiles(const CheckpointComparison &comparison,
-                                               const std::string &rank, bool ofA)
+std::map<std::string, std::string> loadedFiles(const ValuesByName &values, const std::string &rank,
+                                               bool ofA)
 {
     std::map<std::string, std::string> files;
-    for (const ValueRow &row : comparison.values) {
-        const std::string hash = textOf(ofA ? row.valueA : row.valueB);
-        const std::string_view name = withoutRank(row.name);
-        if (rankOf(row.name) == rank && name.starts_with(ResumeFiles) && !hash.empty())
-            files.emplace(name.substr(ResumeFiles.size()), hash);
+    const std::string prefix = rank + std::string(ResumeFiles);
+    for (auto each = values.lower_bound(prefix);
+         each != values.end() && each->first.starts_with(prefix); ++each) {
+        const std::string hash = textOf(ofA ? each->second->valueA : each->second->valueB);
+        if (!hash.empty())
+            files.emplace(each->first.substr(prefix.size()), hash);
     }
     return files;
 }
 
-void addShards(std::vector<Finding> &findings, const CheckpointComparison &comparison,
-               const std::string &rank)
+void addShards(std::vector<Finding> &findings, const ValuesByName &values, const std::string &rank)
 {
-    const auto inA = loadedFiles(comparison, rank, true);
-    const auto inB = loadedFiles(comparison, rank, false);
+    const auto inA = loadedFiles(values, rank, true);
+    const auto inB = loadedFiles(values, rank, false);
     if (inA.empty() || inB.empty())
         return; // one of them began afresh, or does not say
     const auto problems = shardProblems(inA, inB);
@@ -120,6 +117,9 @@ std::vector<Finding> snapshotIndependence(const CheckpointComparison &comparison
     std::vector<Finding> findings;
     std::vector<std::string> same, dirty;
     std::size_t ranks = 0;
+    ValuesByName values;
+    for (const ValueRow &row : comparison.values)
+        values.emplace(row.name, &row);
     for (const ValueRow &row : comparison.values) {
         const std::string_view name = withoutRank(row.name);
         if (name == "snapshot.process_id" && row.valueA && row.valueB) {
@@ -132,10 +132,10 @@ std::vector<Finding> snapshotIndependence(const CheckpointComparison &comparison
             dirty.push_back(row.name);
         if (name == "snapshot.resume_from.run_id") {
             if (row.valueA)
-                addResume(findings, comparison, row, true);
+                addResume(findings, values, row, true);
             if (row.valueB)
-                addResume(findings, comparison, row, false);
-            addShards(findings, comparison, rankOf(row.name));
+                addResume(findings, values, row, false);
+            addShards(findings, values, rankOf(row.name));
         }
     }
     if (!same.empty())
