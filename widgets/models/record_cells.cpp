@@ -64,7 +64,7 @@ QString shapeCell(const RecordRow &row)
 {
     const Observation *a = tellingOf(row.a, row.b), *b = tellingOf(row.b, row.a);
     const Observation *shown = a ? a : b;
-    return shown && shown->shape ? dimensionsText(*shown->shape) : QString();
+    return shown && shown->shape ? shapeText({*shown->shape}) : QString();
 }
 
 ThemeColor sideColor(const RecordRow &row, ThemeColor side)

@@ -17,16 +17,6 @@ QString tr(const char *text)
 
 } // namespace
 
-QString dimensionsText(const std::vector<std::uint64_t> &shape)
-{
-    if (shape.empty())
-        return tr("scalar");
-    QStringList dimensions;
-    for (const std::uint64_t dimension : shape)
-        dimensions += QString::number(dimension);
-    return dimensions.join(u'×');
-}
-
 QString observedText(const Observation &observation)
 {
     if (observation.absence != Absence::Recorded)
@@ -38,7 +28,7 @@ QString observedLayout(const Observation &observation)
 {
     QStringList parts;
     if (observation.shape)
-        parts += dimensionsText(*observation.shape);
+        parts += shapeText({*observation.shape});
     else if (observation.count)
         parts += countedText(*observation.count, "element", "elements");
     if (!observation.dtype.empty())

@@ -7,8 +7,6 @@
 
 namespace forkpoint {
 
-/// "2×32", "scalar"
-QString dimensionsText(const std::vector<std::uint64_t> &shape);
 /// The digest or value, or why there is none: "left out for its size".
 QString observedText(const Observation &observation);
 /// "2×32 float32", as far as it is recorded.

@@ -169,7 +169,8 @@ void DriftView::refresh()
     LinePlot::Series relative{
         tr("|B−A|/|A| of %1").arg(displayText(statistic)), theme.difference, false, {}};
     std::vector<CellRow> rows;
-    for (const DriftPoint &point : m_drift ? m_drift->points : std::vector<DriftPoint>()) {
+    static const std::vector<DriftPoint> None;
+    for (const DriftPoint &point : m_drift ? m_drift->points : None) {
         rows.push_back(driftCells(point, statistic));
         for (const DriftPoint::Statistic &each : point.statistics) {
             if (each.name == statistic && point.iteration && each.relative())

@@ -308,7 +308,8 @@ void RecordsPage::fillCombos()
     m_step->setCurrentIndex(std::size_t(at) < listed ? int(at) : -1);
     m_stage->clear();
     m_stage->addItem(tr("all stages"));
-    for (const std::string &stage : m_window ? m_window->stages : std::vector<std::string>()) {
+    static const std::vector<std::string> None;
+    for (const std::string &stage : m_window ? m_window->stages : None) {
         m_stage->addItem(displayText(stage), QByteArray::fromStdString(stage));
         if (stage == m_query.stage)
             m_stage->setCurrentIndex(m_stage->count() - 1);
