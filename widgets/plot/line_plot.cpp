@@ -18,9 +18,13 @@ LinePlot::LinePlot(QWidget *parent)
     : QWidget(parent),
       m_plot(new QCustomPlot(this)),
       m_legend(new QLabel(this)),
-      m_empty(framePlot(m_plot, QStringLiteral("eb"), 0))
+      // Three digits: a range within a decade has ticks between the powers of ten.
+      m_empty(framePlot(m_plot, QStringLiteral("gb"), 3))
 {
     setAccessibleName(tr("Magnitudes over the steps"));
+    const QSharedPointer<QCPAxisTickerFixed> wholeSteps(new QCPAxisTickerFixed);
+    wholeSteps->setScaleStrategy(QCPAxisTickerFixed::ssMultiples);
+    m_plot->xAxis->setTicker(wholeSteps);
     auto *layout = new QVBoxLayout(this);
     layout->setContentsMargins(8, 2, 8, 0);
     layout->setSpacing(0);
