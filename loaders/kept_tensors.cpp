@@ -3,26 +3,9 @@
 
 #include "loaders/trace_payload.h"
 #include "model/kept_path.h"
+#include "model/trace_stage.h"
 
 namespace forkpoint {
-
-namespace {
-
-/// What a tensor is to the run, by the stage in which it was recorded.
-StateClass classOf(const std::string &stage)
-{
-    if (stage == "weight")
-        return StateClass::Weights;
-    if (stage == "update" || stage == "optimizer" || stage == "grad" || stage == "grad_norm")
-        return StateClass::Optimizer;
-    if (stage == "rng")
-        return StateClass::Rng;
-    if (stage == "batch")
-        return StateClass::Data;
-    return StateClass::Unknown;
-}
-
-} // namespace
 
 Status KeptTensors::add(const TraceRecord &record, const TraceCoordinate &rank,
                         const std::function<Source(const std::string &)> &store)
@@ -49,7 +32,7 @@ void KeptTensors::addTensor(const Observation &observation, KeyPath path, const 
 {
     TensorRef tensor;
     tensor.path = std::move(path);
-    tensor.stateClass = classOf(record.stage);
+    tensor.stateClass = stateClassOfStage(record.stage);
     tensor.executionOrder = m_order++;
     tensor.recorded = std::make_shared<const RecordedPlace>(
         RecordedPlace{record.stage, record.microBatch, rank.rank});

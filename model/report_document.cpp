@@ -135,27 +135,24 @@ ReportSection divergenceSection(const RunComparison &comparison)
 
 // --- the truth table
 
-ReportSection classesSection(const RunComparison &comparison)
+std::string className(StateClass stateClass)
 {
-    ReportSection section{"classes", "State by class", {}};
-    const CheckpointComparison &shown = comparison.shown;
-    std::string text = "State decides the outcome, context never does.";
-    if (comparison.shownStep && !comparison.steps.empty())
-        text = "At step " + std::to_string(*comparison.shownStep) + ". " + text;
-    section.blocks.emplace_back(ReportText{std::move(text), {}});
+    return std::string(toString(stateClass)) + (isContext(stateClass) ? " (context)" : "");
+}
+
+ReportTable classTable(const CheckpointComparison &shown)
+{
     ReportTable table;
     table.columns = {{"class", false},      {"outcome", false},  {"equal", true},
                      {"differ", true},      {"only in A", true}, {"only in B", true},
                      {"not compared", true}};
     for (const StateClass stateClass : allStateClasses()) {
+        const ReportCell name{className(stateClass), {}, false, {}};
         const auto found = shown.byClass.find(stateClass);
-        std::string name(toString(stateClass));
-        if (isContext(stateClass))
-            name += " (context)";
         if (found == shown.byClass.end()) {
             if (!isContext(stateClass) && stateClass != StateClass::Unknown)
                 table.rows.push_back(
-                    {{name, {}, false, {}},
+                    {name,
                      {"not among what was compared", ReportTone::Unknown, false, {}},
                      {},
                      {},
@@ -165,7 +162,7 @@ ReportSection classesSection(const RunComparison &comparison)
             continue;
         }
         const auto &[outcome, counts] = found->second;
-        table.rows.push_back({{name, {}, false, {}},
+        table.rows.push_back({name,
                               {std::string(toString(outcome)), toneOf(outcome), false, {}},
                               numberCell(counts.identical),
                               numberCell(counts.different),
@@ -174,7 +171,20 @@ ReportSection classesSection(const RunComparison &comparison)
                               numberCell(counts.notCompared)});
     }
     table.total = table.rows.size();
-    section.blocks.emplace_back(std::move(table));
+    return table;
+}
+
+ReportSection classesSection(const RunComparison &comparison)
+{
+    ReportSection section{"classes", "State by class", {}};
+    std::string text = "State decides the outcome, context never does.";
+    if (comparison.shownStep && !comparison.steps.empty())
+        text = "At step " + std::to_string(*comparison.shownStep) + ". " + text;
+    if (comparison.verdict.coverage.recordsTotal > 0)
+        text += " Tensors and values alone; what the records of the traces say of each stage "
+                "stands under the causal chain.";
+    section.blocks.emplace_back(ReportText{std::move(text), {}});
+    section.blocks.emplace_back(classTable(comparison.shown));
     return section;
 }
 

@@ -1,26 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/trace_filter.h"
 
+#include "model/trace_stage.h"
+
 #include <algorithm>
-#include <array>
-#include <utility>
 
 namespace forkpoint {
-
-StateClass stateClassOf(const TraceRecord &record)
-{
-    static constexpr std::array<std::pair<std::string_view, StateClass>, 7> Classes = {
-        {{"batch", StateClass::Data},
-         {"rng", StateClass::Rng},
-         {"optimizer", StateClass::Optimizer},
-         {"scheduler", StateClass::Scheduler},
-         {"counter", StateClass::Counter},
-         {"scaler", StateClass::Scaler},
-         {"weight", StateClass::Weights}}};
-    const auto found = std::find_if(Classes.begin(), Classes.end(),
-                                    [&](const auto &each) { return each.first == record.stage; });
-    return found == Classes.end() ? StateClass::Unknown : found->second;
-}
 
 bool TraceFilter::takes(const TraceRecord &record) const
 {
@@ -28,7 +13,7 @@ bool TraceFilter::takes(const TraceRecord &record) const
     if (asked.tensorsOnly && record.inputs.empty() && record.outputs.empty())
         return false;
     if (asked.scope
-        && std::find(asked.scope->begin(), asked.scope->end(), stateClassOf(record))
+        && std::find(asked.scope->begin(), asked.scope->end(), stateClassOfStage(record.stage))
             == asked.scope->end())
         return false;
     if (asked.include.empty() && asked.exclude.empty())

@@ -6,10 +6,6 @@
 
 namespace forkpoint {
 
-/// The class of state that a record speaks of, by its stage; Unknown for what is computed on the way
-/// (activations, the loss, gradients).
-StateClass stateClassOf(const TraceRecord &record);
-
 /// Which records of two traces are asked for: --include, --exclude, --scope and --tensors-only.
 class TraceFilter
 {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace forkpoint {
 
@@ -36,6 +37,15 @@ constexpr std::array<Synonym, 16> Synonyms = {{
     {"optim", "optimizer"},
 }};
 
+constexpr std::array<std::pair<std::string_view, StateClass>, 7> Classes = {
+    {{"batch", StateClass::Data},
+     {"rng", StateClass::Rng},
+     {"optimizer", StateClass::Optimizer},
+     {"scheduler", StateClass::Scheduler},
+     {"counter", StateClass::Counter},
+     {"scaler", StateClass::Scaler},
+     {"weight", StateClass::Weights}}};
+
 } // namespace
 
 std::size_t causalPlace(std::string_view stage)
@@ -48,6 +58,13 @@ std::string stageByWord(std::string_view word)
     const auto found = std::find_if(Synonyms.begin(), Synonyms.end(),
                                     [&](const Synonym &each) { return each.word == word; });
     return std::string(found == Synonyms.end() ? word : found->stage);
+}
+
+StateClass stateClassOfStage(std::string_view stage)
+{
+    const auto found = std::find_if(Classes.begin(), Classes.end(),
+                                    [&](const auto &each) { return each.first == stage; });
+    return found == Classes.end() ? StateClass::Unknown : found->second;
 }
 
 } // namespace forkpoint

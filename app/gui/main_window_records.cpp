@@ -7,6 +7,7 @@
 #include "widgets/views/step_strip.h"
 #include "widgets/views/tensor_detail.h"
 #include "widgets/views/tensor_list.h"
+#include "widgets/views/verdict_banner.h"
 
 #include <QStackedWidget>
 
@@ -36,6 +37,11 @@ void MainWindow::connectRecords()
     connect(m_strip, &StepStrip::cellChosen, m_list->records(),
             [this](std::int64_t step, const std::string &stage) {
                 m_list->records()->showPlace(step, stage);
+            });
+    connect(m_banner, &VerdictBanner::placeRequested, this,
+            [this](std::int64_t step, const std::string &stage) {
+                m_list->records()->showPlace(step, stage);
+                showRecordPart(QStringLiteral("records"));
             });
     connect(m_strip, &StepStrip::cellActivated, this,
             [this] { showRecordPart(QStringLiteral("records")); });

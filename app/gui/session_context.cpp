@@ -33,6 +33,18 @@ QString absolute(const QString &path)
     return QDir::isAbsolutePath(path) ? path : QDir::cleanPath(QDir::currentPath() + u'/' + path);
 }
 
+/// The tensor that a trace kept of the record where the runs part.
+std::optional<std::size_t> keptRow(const std::vector<TensorRow> &rows, const FirstDivergence &first)
+{
+    const auto found = std::find_if(rows.begin(), rows.end(), [&](const TensorRow &row) {
+        const auto &place = row.recorded;
+        return place && place->stage == first.stage && place->microBatch == first.microBatch
+            && (!place->rank || !first.rank || place->rank == first.rank)
+            && row.name.find('.' + first.name) != std::string::npos;
+    });
+    return found == rows.end() ? std::nullopt : std::optional(std::size_t(found - rows.begin()));
+}
+
 } // namespace
 
 /// Hears the session on its thread and passes everything on to the UI thread.
@@ -516,9 +528,12 @@ std::optional<std::size_t> SessionContext::rowWorthShowing() const
     const std::vector<TensorRow> &rows = m_stepComparison->tensors;
     if (rows.empty())
         return std::nullopt;
-    if (m_comparison && m_comparison->firstDivergence)
-        if (const auto row = rowNamed(m_comparison->firstDivergence->name))
-            return row;
+    if (m_comparison && m_comparison->firstDivergence) {
+        const FirstDivergence &first = *m_comparison->firstDivergence;
+        const auto row = rowNamed(first.name);
+        if (const auto found = row ? row : keptRow(rows, first))
+            return found;
+    }
     const auto different = std::find_if(rows.begin(), rows.end(), [](const TensorRow &row) {
         return row.status == ItemStatus::Different;
     });

@@ -8,10 +8,13 @@
 #include "widget_test_main.h"
 #include "widgets/views/record_detail.h"
 #include "widgets/views/records_page.h"
+#include "widgets/views/styled_text.h"
 #include "widgets/views/tensor_detail.h"
 #include "widgets/views/tensor_list.h"
+#include "widgets/views/verdict_banner.h"
 
 #include <QSettings>
+#include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTreeView>
@@ -94,6 +97,9 @@ private slots:
         QFETCH(const QString, tensor);
         Viewer viewer(Captures, run);
         QTRY_VERIFY_WITH_TIMEOUT(viewer.compared(), Patience);
+        // What is shown before anyone chose.
+        QTRY_COMPARE_WITH_TIMEOUT(QString::fromStdString(viewer.selectedTensor()), tensor,
+                                  Patience);
         QVERIFY(viewer.window.showPart(QStringLiteral("records")));
         QTRY_VERIFY_WITH_TIMEOUT(viewer.listed(), Patience);
         const RecordRow &row = *viewer.records().row();
@@ -112,6 +118,27 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(detail->summary().contains(tensor), Patience);
         QTRY_VERIFY_WITH_TIMEOUT(viewer.context.selectedStats(), Patience);
         QVERIFY(viewer.context.selectedStats()->differentElements > 0);
+    }
+
+    /// The counts are those of a walk over the segments' digests with h5py.
+    void theBannerSaysWhatTheRecordsSay()
+    {
+        Viewer viewer(Captures, QStringLiteral("C"));
+        QTRY_VERIFY_WITH_TIMEOUT(viewer.compared(), Patience);
+        auto *banner = viewer.window.findChild<VerdictBanner *>();
+        const QString classes = banner->plainText().section(u'\n', -1);
+        QCOMPARE(classes.simplified(),
+                 QStringLiteral("≠ weights 14 of 29 differ – optimizer not recorded = scheduler "
+                                "equal – counter not recorded = rng equal = data equal"));
+        QSignalSpy place(banner, &VerdictBanner::placeRequested);
+        for (StyledText *text : banner->findChildren<StyledText *>())
+            if (text->plainText().contains(u"weights"))
+                Q_EMIT text->linkActivated(QStringLiteral("place:1:weight"));
+        QCOMPARE(place.count(), 1);
+        QTRY_VERIFY_WITH_TIMEOUT(viewer.listed(), Patience);
+        QVERIFY(viewer.list().page() == TensorList::Page::Records);
+        QCOMPARE(QString::fromStdString(viewer.records().row()->record().stage),
+                 QStringLiteral("weight"));
     }
 
     void anotherStepIsFollowed()

@@ -4,7 +4,7 @@
 #include "widgets/display_text.h"
 #include "widgets/theme.h"
 #include "widgets/views/card.h"
-#include "widgets/views/list_counts.h"
+#include "widgets/views/class_row.h"
 #include "widgets/views/shown_lists.h"
 #include "widgets/views/styled_text.h"
 
@@ -200,60 +200,6 @@ void addProgress(Segments &segments, const RunComparison &comparison, const JobS
             {VerdictBanner::tr(" %1 differ already.").arg(groupedText(differ)), theme.difference});
 }
 
-/// A class and its count stay on one line.
-QString unbroken(QString text)
-{
-    return text.replace(u' ', QChar(QChar::Nbsp));
-}
-
-void addClass(Segments &segments, StateClass stateClass, const ClassSummary *summary,
-              const Theme &theme)
-{
-    const QString name = qs(toString(stateClass));
-    if (!segments.empty())
-        segments.push_back({QStringLiteral("     ")});
-    if (!summary) {
-        segments.push_back({unbroken(QStringLiteral("– ") + name), theme.muted});
-        segments.push_back({unbroken(VerdictBanner::tr(" not recorded")), theme.muted});
-        return;
-    }
-    const StatusCounts &counts = summary->counts;
-    const std::uint64_t total = counts.matched() + counts.onlyInA + counts.onlyInB;
-    const bool pending = summary->outcome == Outcome::Undecided && counts.notCompared == total;
-    segments.push_back({unbroken((pending ? QStringLiteral("?") : sign(summary->outcome)) + u' '),
-                        theme.color(summary->outcome), true});
-    segments.push_back(
-        {name, theme.color(summary->outcome), true, false, QStringLiteral("class:") + name});
-    QString text = VerdictBanner::tr(" equal");
-    if (total > counts.identical + counts.notCompared)
-        text = u' ' + differingText(counts, total);
-    else if (summary->outcome == Outcome::WithinTolerance)
-        text = VerdictBanner::tr(" within tolerance");
-    else if (summary->outcome != Outcome::Identical)
-        text = VerdictBanner::tr(" unknown");
-    segments.push_back({unbroken(text), theme.muted});
-}
-
-Segments classRow(const CheckpointComparison &comparison, const Theme &theme)
-{
-    // The truth table that is read first: these always, others only where they exist.
-    constexpr StateClass Always[] = {StateClass::Weights,   StateClass::Optimizer,
-                                     StateClass::Scheduler, StateClass::Counter,
-                                     StateClass::Rng,       StateClass::Data};
-    Segments segments;
-    const auto summaryOf = [&](StateClass stateClass) -> const ClassSummary * {
-        const auto found = comparison.byClass.find(stateClass);
-        return found == comparison.byClass.end() ? nullptr : &found->second;
-    };
-    for (StateClass stateClass : Always)
-        addClass(segments, stateClass, summaryOf(stateClass), theme);
-    for (StateClass stateClass : {StateClass::Scaler, StateClass::Unknown}) {
-        if (const ClassSummary *summary = summaryOf(stateClass))
-            addClass(segments, stateClass, summary, theme);
-    }
-    return segments;
-}
-
 /// "\n118 tensors and 119 values of A are listed below."; empty while nothing is listed.
 QString listedText(const ViewContext &context, const QString &name)
 {
@@ -390,6 +336,9 @@ void VerdictBanner::follow(const QString &link)
     else if (link.startsWith(QLatin1String("class:"))) {
         if (const auto stateClass = stateClassByName(link.mid(6).toStdString()))
             Q_EMIT classRequested(*stateClass);
+    } else if (link.startsWith(QLatin1String("place:"))) {
+        const QStringList parts = link.split(u':');
+        Q_EMIT placeRequested(parts[1].toLongLong(), parts[2].toStdString());
     }
 }
 
@@ -416,7 +365,7 @@ void VerdictBanner::refresh()
             addCoverage(segments, *comparison, hasRecipe, shownProblems(*m_context).size(), theme);
             m_stripe = theme.color(comparison->verdict.outcome);
         }
-        classes = classRow(shown, theme);
+        classes = classRow(*comparison, shown, theme);
     }
     if (m_context->isReport())
         segments.push_back({tr("\nRead from the report %1: what it does not keep, such as "

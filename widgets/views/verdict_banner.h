@@ -24,6 +24,7 @@ Q_SIGNALS:
     void recipeRequested(); ///< show the recipe differences among the values
     void itemRequested(const QString &name);
     void classRequested(forkpoint::StateClass stateClass);
+    void placeRequested(std::int64_t step, const std::string &stage); ///< records of traces
     void findingsRequested();
     void problemsRequested();
     void openRequested(forkpoint::Side side); ///< the one that is missing

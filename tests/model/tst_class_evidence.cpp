@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the causal chain says of each class of state: a difference outweighs what is open, that what
+// is equal, and what was not recorded says nothing.
+#include "model/class_evidence.h"
+#include "model/run_comparison.h"
+
+#include <QTest>
+
+using namespace forkpoint;
+
+namespace {
+
+ChainLink link(std::int64_t step, std::string stage, LinkStatus status, std::uint64_t compared,
+               std::uint64_t different, Strength strength)
+{
+    return {step, std::move(stage), status, compared, different, strength};
+}
+
+} // namespace
+
+class ClassEvidenceTest : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void theStepOfTheDivergenceCounts()
+    {
+        RunComparison comparison;
+        comparison.chain = {
+            link(1, "rng", LinkStatus::Equal, 3, 0, Strength::Bytes),
+            link(2, "rng", LinkStatus::Different, 3, 1, Strength::Bytes),
+            link(2, "loss", LinkStatus::Different, 1, 1, Strength::Bytes),
+            link(2, "weight", LinkStatus::NotRecorded, 0, 0, Strength::None),
+        };
+        comparison.firstDivergence.emplace();
+        comparison.firstDivergence->step = 2;
+        const auto classes = classEvidence(comparison);
+        QCOMPARE(classes.size(), std::size_t(1)); // the loss is no state, the weights are a hole
+        const ChainLink &rng = classes.at(StateClass::Rng);
+        QVERIFY(rng.status == LinkStatus::Different);
+        QCOMPARE(rng.compared, std::uint64_t(3));
+        QCOMPARE(rng.different, std::uint64_t(1));
+    }
+
+    void withoutADivergenceAllStepsCount()
+    {
+        RunComparison comparison;
+        comparison.chain = {
+            link(1, "weight", LinkStatus::Equal, 4, 0, Strength::Bytes),
+            link(2, "weight", LinkStatus::Equal, 5, 0, Strength::Xxh3),
+            link(1, "batch", LinkStatus::Equal, 1, 0, Strength::Bytes),
+            link(2, "batch", LinkStatus::Undecided, 1, 0, Strength::Norm),
+        };
+        const auto classes = classEvidence(comparison);
+        const ChainLink &weights = classes.at(StateClass::Weights);
+        QVERIFY(weights.status == LinkStatus::Equal);
+        QCOMPARE(weights.compared, std::uint64_t(9));
+        QVERIFY(weights.strength == Strength::Xxh3); // equality is as strong as its weakest
+        QVERIFY(classes.at(StateClass::Data).status == LinkStatus::Undecided);
+        QVERIFY(classes.at(StateClass::Data).strength == Strength::Norm);
+    }
+};
+
+QTEST_APPLESS_MAIN(ClassEvidenceTest)
+#include "tst_class_evidence.moc"
