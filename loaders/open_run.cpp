@@ -11,6 +11,7 @@
 #include "loaders/latest_pointer.h"
 #include "loaders/metrics_files.h"
 #include "loaders/open_trace.h"
+#include "loaders/repeated_step.h"
 #include "loaders/run_directory.h"
 #include "loaders/step_name.h"
 #include "loaders/trace_mapping.h"
@@ -66,7 +67,9 @@ public:
             return m_values;
         if (m_places[index].kind == Place::Kind::Kept)
             return m_trace->kept(m_steps[index].step, std::move(stop));
-        auto loaded = load(m_places[index], std::move(stop));
+        const Place &place = m_places[index];
+        FP_CHECK(checkOneStep(m_steps[index], place.directory, place.name, stop));
+        auto loaded = load(place, std::move(stop));
         if (!loaded.ok())
             return std::move(loaded).error().inFile(m_steps[index].path);
         reportIdleOverrides(m_options.dtypes, loaded->builder);
@@ -317,12 +320,15 @@ Result<bool> takeDirectory(const fs::path &directory, const DirectoryListing &li
     auto series = isClaimed ? std::nullopt : planSeries(directory, listing, prefix, stop);
     if (series) {
         run.m_format = series->format.empty() ? "series" : "series of " + std::move(series->format);
-        for (const SeriesEntry &entry : series->entries) {
+        for (SeriesEntry &entry : series->entries) {
             const std::string shown = prefix + entry.name;
             Place place{Place::Kind::File, directory, entry.name, prefix, false};
             if (entry.isDirectory)
                 place = {Place::Kind::Directory, directory / entry.name, {}, shown + "/", false};
-            run.add({entry.step, shown, entry.complete}, std::move(place));
+            RunStep step{entry.step, shown, entry.complete};
+            step.unreadable = std::move(entry.unreadable);
+            step.rivals = std::move(entry.rivals);
+            run.add(std::move(step), std::move(place));
         }
         std::move(series->diagnostics.begin(), series->diagnostics.end(),
                   std::back_inserter(run.m_diagnostics));

@@ -31,6 +31,7 @@ struct Look
 {
     std::string format;        ///< empty: not recognised
     std::string trouble;       ///< why it is no complete checkpoint
+    bool unreadable = false;   ///< something is there and cannot be read; else it is unfinished
     bool emptyFolders = false; ///< nothing but folders, and no tensor was found in them
 };
 
@@ -58,7 +59,7 @@ public:
             return std::nullopt;
         m_plan.pattern = chosen->pattern;
         m_plan.entries = std::move(chosen->entries);
-        removeRepeatedSteps();
+        joinRepeatedSteps();
         markIncomplete();
         describeSteps();
         for (Group &group : groups) {
@@ -160,18 +161,18 @@ private:
         const std::string shown = m_prefix + entry.name;
         const auto file = FileSource::openBeneath(m_directory, entry.name, shown);
         if (!file.ok())
-            return {{}, file.error().text};
+            return {{}, file.error().text, true};
         if ((*file)->size() == 0)
-            return {{}, "is empty"};
+            return {{}, "is empty", true};
         const FormatGuess guess = probeFormat(**file);
         if (guess.confidence == Confidence::No)
-            return {{}, "begins like no format that is opened"};
+            return {{}, "begins like no format that is opened", true};
         // A zip's directory is written last: without it the save was cut.
         std::array<std::byte, 4> magic = {};
         const bool isZip =
             (*file)->read(0, magic).ok() && asText(magic) == std::string_view("PK\x03\x04", 4);
         if (isZip && !ZipArchive::open(*file).ok())
-            return {std::string(guess.format), "its archive has no end, the save was cut"};
+            return {std::string(guess.format), "its archive has no end, the file was cut", true};
         return {std::string(guess.format), {}};
     }
 
@@ -180,7 +181,7 @@ private:
         const std::string shown = m_prefix + entry.name + "/";
         const auto contents = examineDirectory(m_directory / entry.name, shown, false, m_stop);
         if (!contents.ok())
-            return {{}, contents.error().text};
+            return {{}, contents.error().text, true};
         Look look;
         look.format = contents->format();
         look.trouble = contents->interrupted;
@@ -209,38 +210,64 @@ private:
         return false;
     }
 
-    /// step_4.pt beside step_000004.pt: the first complete one by name counts.
-    void removeRepeatedSteps()
+    /// step_4.pt beside step_000004.pt: one of them where the others are no whole checkpoints.
+    void joinRepeatedSteps()
     {
         auto &entries = m_plan.entries;
         std::stable_sort(entries.begin(), entries.end(), [](const auto &left, const auto &right) {
-            if (left.step != right.step)
-                return left.step < right.step;
+            return left.step < right.step;
+        });
+        std::vector<SeriesEntry> joined;
+        for (auto first = entries.begin(); first != entries.end();) {
+            const auto end = std::find_if(first, entries.end(), [&](const SeriesEntry &entry) {
+                return entry.step != first->step;
+            });
+            joined.push_back(end - first == 1 ? std::move(*first) : oneOf(first, end));
+            first = end;
+        }
+        entries = std::move(joined);
+    }
+
+    /// The first whole entry of a step, with the other whole ones as its rivals.
+    SeriesEntry oneOf(std::vector<SeriesEntry>::iterator first,
+                      std::vector<SeriesEntry>::iterator end)
+    {
+        for (auto entry = first; entry != end; ++entry)
+            markTrouble(*entry);
+        std::stable_sort(first, end, [](const auto &left, const auto &right) {
             return left.complete > right.complete;
         });
-        std::vector<SeriesEntry> kept;
-        for (SeriesEntry &entry : entries) {
-            if (kept.empty() || kept.back().step != entry.step) {
-                kept.push_back(std::move(entry));
-                continue;
-            }
-            m_repeated.push_back(entry.name);
+        SeriesEntry taken = std::move(*first);
+        for (auto entry = std::next(first); entry != end; ++entry) {
+            (entry->complete ? m_repeated : m_passedOver).push_back(entry->name);
+            if (entry->complete)
+                taken.rivals.push_back(std::move(entry->name));
         }
-        entries = std::move(kept);
+        return taken;
+    }
+
+    /// Looks at an entry whose name says nothing against it; false if something else does.
+    bool markTrouble(SeriesEntry &entry)
+    {
+        if (!entry.complete)
+            return false;
+        const Look look = lookAt(entry);
+        if (look.trouble.empty() || look.trouble == "holds folders only") {
+            m_plan.format = look.format;
+            return true;
+        }
+        entry.complete = false;
+        if (look.unreadable)
+            entry.unreadable = look.trouble;
+        (look.unreadable ? m_unreadable : m_incomplete)[look.trouble].push_back(entry.name);
+        return false;
     }
 
     void markIncomplete()
     {
         for (auto entry = m_plan.entries.rbegin(); entry != m_plan.entries.rend(); ++entry) {
-            if (!entry->complete || m_stop.stop_requested())
-                continue;
-            const Look look = lookAt(*entry);
-            if (look.trouble.empty() || look.trouble == "holds folders only") {
-                m_plan.format = look.format;
+            if (m_stop.stop_requested() || markTrouble(*entry))
                 return;
-            }
-            entry->complete = false;
-            m_incomplete[look.trouble].push_back(entry->name);
         }
     }
 
@@ -261,11 +288,14 @@ private:
     {
         for (const auto &[trouble, names] : m_incomplete)
             describe(Severity::Warning, "incomplete", names, trouble);
+        for (const auto &[trouble, names] : m_unreadable)
+            describe(Severity::Error, "unreadable-step", names, trouble);
         for (const auto &[text, names] : m_interrupted)
             describe(Severity::Warning, "interrupted-save", names, text);
-        describe(Severity::Warning, "repeated-step", m_repeated,
+        describe(Severity::Warning, "repeated-step", m_passedOver,
                  "another entry has the same step and was taken");
-        m_plan.complete = m_plan.complete && m_repeated.empty();
+        describe(Severity::Warning, "repeated-step", m_repeated,
+                 "another entry has the same step; it opens only where their bytes are equal");
     }
 
     void describeOther(const Group &group)
@@ -321,8 +351,9 @@ private:
     const std::stop_token &m_stop;
     std::set<std::string, std::less<>> m_names;
     std::map<std::pair<std::string, bool>, Group> m_groups;
-    std::vector<std::string> m_links, m_special, m_ignored, m_repeated;
-    std::map<std::string, std::vector<std::string>> m_incomplete, m_interrupted; ///< by reason
+    std::vector<std::string> m_links, m_special, m_ignored, m_repeated, m_passedOver;
+    /// By reason.
+    std::map<std::string, std::vector<std::string>> m_incomplete, m_unreadable, m_interrupted;
     SeriesPlan m_plan;
 };
 

@@ -19,6 +19,8 @@ struct SeriesEntry
     std::string name;
     bool isDirectory = false;
     bool complete = true;
+    std::string unreadable = {};          ///< as RunStep::unreadable
+    std::vector<std::string> rivals = {}; ///< names of other complete entries of this step
 };
 
 /// A directory as a series of checkpoints by step.
@@ -34,8 +36,8 @@ struct SeriesPlan
 /// Finds the series in a listing, or nothing. Entries belong together when their names are equal
 /// but for the numbers (parseStepName) and they are of one kind. Of several such groups the surest
 /// word counts, then the number of entries; the others are named in diagnostics. An interrupted
-/// save, an empty file and a torn archive are listed as incomplete; only the newest steps are
-/// looked at for that, back to the first complete one.
+/// save, and what cannot be read (an empty file, a torn archive), are listed as incomplete; only the
+/// newest steps are looked at for that, back to the first complete one, and entries of one step.
 std::optional<SeriesPlan> planSeries(const std::filesystem::path &directory,
                                      const DirectoryListing &listing, const std::string &prefix,
                                      const std::stop_token &stop);

@@ -25,7 +25,7 @@ struct RunStep
 {
     std::optional<Step> step; ///< nothing for a single checkpoint without a number
     std::string path;         ///< as the user would recognise it
-    bool complete = true;     ///< false: an interrupted save, listed but never the newest
+    bool complete = true;     ///< false: not finished or unreadable; listed but never the newest
     /// What a lone file's own name says ("ckpt-10.pt"): it makes no series, but meets that step.
     std::optional<Step> namedStep = {};
     /// No checkpoint: what files of metrics say beside their numbers, such as a configuration.
@@ -33,6 +33,13 @@ struct RunStep
     /// No checkpoint: whole tensors that a trace kept of that step. They are looked at; it is the
     /// trace that decides.
     bool isKept = false;
+    /// Why what is there cannot be opened, as far as its first bytes and its end tell: it is tried
+    /// all the same. Empty where it can, and where the save was not finished.
+    std::string unreadable = {};
+    /// Other entries of the series that say they are this step. It opens only if they are equal.
+    std::vector<std::string> rivals = {};
+
+    bool isUnfinished() const { return !complete && unreadable.empty(); }
 };
 
 /// What a path turned out to be: a single checkpoint, or a series of them by step, with the

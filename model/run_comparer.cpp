@@ -115,7 +115,7 @@ struct RunComparer::State
     std::optional<Step> stepInB(std::optional<Step> step) const;
     bool openKept(const std::stop_token &stop);
     void takeKept(CheckpointComparison comparison);
-    void failStep(const Error &error);
+    void failStep(const RunStep &step, const Error &error);
     void takeStep(CheckpointComparison comparison);
     void addFacts(VerdictFacts &into, const VerdictFacts &step) const;
     void finish();
@@ -303,13 +303,17 @@ void RunComparer::State::addFacts(VerdictFacts &into, const VerdictFacts &step) 
         into.strength = std::max(before, step.strength);
 }
 
-void RunComparer::State::failStep(const Error &error)
+void RunComparer::State::failStep(const RunStep &step, const Error &error)
 {
     result.diagnostics.push_back(toDiagnostic(error, Severity::Error));
-    if (StepMark *mark = markOf(plan.steps[next].step)) {
+    const bool isAmbiguous = !step.rivals.empty() && error.code == ErrorCode::Mismatch;
+    StepMark *mark = markOf(plan.steps[next].step);
+    if (mark) {
         mark->status = StepStatus::Undecided;
         mark->reason = error.message();
-        facts.unreadable = true;
+    }
+    if (mark || isAmbiguous) {
+        (isAmbiguous ? facts.ambiguous : facts.unreadable) = true;
         ++facts.coverage.stepsUnread;
         allEqual = allEqual && parted;
     } else {
@@ -326,13 +330,13 @@ void RunComparer::State::openStep(std::stop_token stop)
     auto sourceA = a->open(*step.a, stop);
     if (!sourceA) {
         if (!stop.stop_requested())
-            failStep(Error(sourceA.error()).atPlace("A"));
+            failStep(a->steps()[*step.a], Error(sourceA.error()).atPlace("A"));
         return;
     }
     auto sourceB = b->open(*step.b, stop);
     if (!sourceB) {
         if (!stop.stop_requested())
-            failStep(Error(sourceB.error()).atPlace("B"));
+            failStep(b->steps()[*step.b], Error(sourceB.error()).atPlace("B"));
         return;
     }
     CompareOptions own = options;
@@ -529,7 +533,7 @@ void RunComparer::State::joinEvidence()
 
 void RunComparer::State::finish()
 {
-    if (!compared && !facts.refused && !plan.metricsAlone) {
+    if (!compared && !facts.refused && !facts.ambiguous && !plan.metricsAlone) {
         facts.refused = true;
         facts.refusedReason = "no step could be opened on both sides";
         for (const StepMark &mark : result.steps) {

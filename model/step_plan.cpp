@@ -68,6 +68,19 @@ StepPlan planOne(const Run &a, const Run &b, StepSelection::Pair wanted)
     return plan;
 }
 
+/// The newest step that is no unfinished save: one that cannot be read is not passed over for an
+/// older one without a word.
+std::size_t newestFinished(const Run &run)
+{
+    const std::vector<RunStep> &steps = run.steps();
+    const std::size_t newest = newestStep(run);
+    for (std::size_t i = steps.size(); i-- > newest + 1;) {
+        if (!steps[i].isUnfinished() && steps[i].isKept == steps[newest].isKept)
+            return i;
+    }
+    return newest;
+}
+
 /// The number of a run of one checkpoint: its place in a series, or what its name says.
 std::optional<Step> loneStep(const Run &run)
 {
@@ -84,7 +97,7 @@ StepPlan planSingle(const Run &a, const Run &b)
             return 0;
         const auto wanted = loneStep(other);
         if (!wanted)
-            return newestStep(run);
+            return newestFinished(run);
         const auto found = findStep(run, *wanted);
         if (!found)
             plan.refusal = lacks(side, *wanted, run) + "; --step chooses one";
@@ -99,7 +112,7 @@ StepPlan planSingle(const Run &a, const Run &b)
 
 std::string unfinishedSide(const Run &run, std::optional<std::size_t> index, std::string_view side)
 {
-    return index && !run.steps()[*index].complete ? std::string(side) : std::string();
+    return index && run.steps()[*index].isUnfinished() ? std::string(side) : std::string();
 }
 
 StepPlan planSeries(const Run &a, const Run &b, const StepSelection &selection)

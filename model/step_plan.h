@@ -43,7 +43,7 @@ struct StepPlan
 };
 
 /// Aligns the steps of two runs by number. A run of one checkpoint meets the same step of a series
-/// (its own, or the one in its name), or, without a number, the newest complete one. --step is then
+/// (its own, or the one in its name), or, without a number, the newest finished one. --step is then
 /// the step of the series alone. Where a side has nothing but metrics, the plan has no steps, or
 /// the one place of what both files say beside their numbers.
 StepPlan planSteps(const Run &a, const Run &b, const StepSelection &selection);

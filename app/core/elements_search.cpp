@@ -19,6 +19,13 @@ FoundElements failed(Error error, Outcome outcome)
     return found;
 }
 
+/// Which of several entries is meant is undecided; what does not open is not compared.
+FoundElements notOpened(const RunStep &step, Error error)
+{
+    const bool isAmbiguous = !step.rivals.empty() && error.code == ErrorCode::Mismatch;
+    return failed(std::move(error), isAmbiguous ? Outcome::Undecided : Outcome::NotCompared);
+}
+
 /// What a tensor that cannot be set side by side means.
 Outcome outcomeOf(const TensorRef &a, const TensorRef &b, const Error &error)
 {
@@ -36,10 +43,10 @@ FoundElements readStep(const Run &a, const Run &b, const PlannedStep &step,
 {
     auto sourceA = a.open(*step.a, {});
     if (!sourceA)
-        return failed(std::move(sourceA).error(), Outcome::NotCompared);
+        return notOpened(a.steps()[*step.a], std::move(sourceA).error());
     auto sourceB = b.open(*step.b, {});
     if (!sourceB)
-        return failed(std::move(sourceB).error(), Outcome::NotCompared);
+        return notOpened(b.steps()[*step.b], std::move(sourceB).error());
     const bool complete = (*sourceA)->catalog().complete && (*sourceB)->catalog().complete;
     auto pair = findPair(*sourceA, *sourceB, request.pairing, request.tensor);
     if (!pair) {

@@ -77,6 +77,14 @@ void writeSteps(JsonWriter &json, const ChosenCheckpoint &chosen)
         json.key("step").number(*step);
 }
 
+/// Why a step is not like the others; empty where it is.
+std::string mark(const RunStep &step)
+{
+    if (!step.rivals.empty())
+        return " (several entries)";
+    return step.complete ? "" : step.isUnfinished() ? " (not finished)" : " (unreadable)";
+}
+
 std::string tensorLine(const TensorRef &tensor, const std::string &parameter,
                        const TensorDigests *digests)
 {
@@ -223,8 +231,7 @@ std::string inspectText(const InspectDocument &document)
     if (run.isSeries()) {
         text += "steps:";
         for (const RunStep &step : run.steps())
-            text += (step.step ? " " + std::to_string(*step.step) : std::string(" ?"))
-                + (step.complete ? "" : " (incomplete)");
+            text += (step.step ? " " + std::to_string(*step.step) : std::string(" ?")) + mark(step);
         if (const auto shown = run.steps()[document.chosen->index].step)
             text += "; shown: " + std::to_string(*shown);
         text += "\n";

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The real forkpoint-cli on the bundled runs and on small files written here. The figures of the
 // bundled runs are those of tests/data/cli/sample_facts.py, which shares no code with us.
+#include "tests/support/cli_process.h"
+
 #include <QCryptographicHash>
 #include <QDir>
 #include <QFile>
@@ -17,62 +19,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+using namespace forkpoint::test;
+
 namespace {
-
-struct Ended
-{
-    int status = -1;
-    QByteArray out, err;
-
-    const QJsonObject json() const
-    {
-        QJsonParseError error;
-        const auto document = QJsonDocument::fromJson(out, &error);
-        if (error.error != QJsonParseError::NoError)
-            qWarning() << "no JSON:" << error.errorString() << out.left(200);
-        return document.object();
-    }
-    QString outcome() const { return json()["verdict"]["outcome"].toString(); }
-};
-
-/// Runs the program among the bundled runs: "A" and "C" are paths there.
-Ended run(const QStringList &arguments)
-{
-    QProcess process;
-    process.setWorkingDirectory(QStringLiteral(FORKPOINT_SAMPLES));
-    process.start(QStringLiteral(FORKPOINT_CLI), arguments);
-    if (!process.waitForFinished(60'000) || process.exitStatus() != QProcess::NormalExit)
-        return {-1, {}, process.errorString().toUtf8()};
-    return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
-}
-
-template <class T>
-QByteArray bytesOf(const std::vector<T> &values)
-{
-    return {reinterpret_cast<const char *>(values.data()), qsizetype(values.size() * sizeof(T))};
-}
-
-QByteArray littleEndian(quint64 value, int bytes)
-{
-    QByteArray text;
-    for (int i = 0; i < bytes; ++i)
-        text += char(value >> (8 * i));
-    return text;
-}
-
-QByteArray safetensors(const QByteArray &header, const QByteArray &data)
-{
-    return littleEndian(quint64(header.size()), 8) + header + data;
-}
-
-QByteArray oneTensor(const QByteArray &dtype, int elements, const QByteArray &data,
-                     const QByteArray &name = "w")
-{
-    return safetensors("{\"" + name + "\":{\"dtype\":\"" + dtype + "\",\"shape\":["
-                           + QByteArray::number(elements) + "],\"data_offsets\":[0,"
-                           + QByteArray::number(data.size()) + "]}}",
-                       data);
-}
 
 QByteArray sha256(const QByteArray &data)
 {

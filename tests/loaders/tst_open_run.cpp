@@ -417,15 +417,42 @@ private slots:
         QCOMPARE(series.run->format(), "series of safetensors");
         const Diagnostics &said = series.run->diagnostics();
         QVERIFY(find(said, "repeated-step", "step_9.safetensors"));
+        QVERIFY(series.run->open(1, {}).ok()); // two entries, one content
         QVERIFY(find(said, "interrupted-save", "step_12.safetensors.tmp"));
         QVERIFY(find(said, "interrupted-save", "step_10.safetensors.tmp"));
-        QVERIFY(find(said, "incomplete", "step_11.safetensors"));
+        const Diagnostic *empty = find(said, "unreadable-step", "step_11.safetensors");
+        QVERIFY(empty && empty->severity == Severity::Error);
+        QVERIFY(!series.run->steps()[3].isUnfinished() && series.run->steps()[4].isUnfinished());
         QVERIFY(mentions(said, "last.safetensors"));
         QVERIFY(mentions(said, "epoch_1.safetensors"));
         // A step that cannot be opened does not stop the others.
         QVERIFY(!series.run->open(3, {}).ok());
         QVERIFY(series.run->open(0, {}).ok());
         QVERIFY(!series.run->open(99, {}).ok());
+    }
+
+    /// Which of two unlike entries of one step is meant nobody knows.
+    void entriesOfOneStep()
+    {
+        Tree tree;
+        tree.tensor("step_4.safetensors", "w", 1).tensor("step_04.safetensors", "w", 2);
+        tree.tensor("step_8.safetensors").file("step_008.safetensors", "cut");
+        const Opened series(tree.path());
+        QVERIFY(series.run);
+        QCOMPARE(stepsOf(*series.run), (Steps{4, 8}));
+        const auto four = series.run->open(0, {});
+        QVERIFY(!four.ok() && four.error().code == ErrorCode::Mismatch);
+        for (const char *part : {"step_04.safetensors", "step_4.safetensors", "bytes differ"})
+            QVERIFY2(four.error().message().find(part) != std::string::npos, part);
+        QVERIFY(series.run->open(1, {}).ok()); // the other one is no checkpoint
+        QVERIFY(find(series.run->diagnostics(), "unreadable-step", "step_008.safetensors"));
+        QVERIFY(series.run->complete());
+
+        Tree folders;
+        folders.tensor("checkpoint-4/model.safetensors").tensor("checkpoint-04/model.safetensors");
+        const Opened two(folders.path());
+        QVERIFY(two.run && two.run->steps().size() == 1);
+        QVERIFY(!two.run->open(0, {}).ok());
     }
 
     void seriesOfDirectories()
@@ -581,7 +608,7 @@ private slots:
                                              {"a damaged part", false},
                                              {"shards without an index, one missing", false},
                                              {"two series", false},
-                                             {"a step twice", false},
+                                             {"one step twice, equal", true},
                                              {"a file beside a series", false},
                                              {"a text beside a series", true},
                                              {"two folders of checkpoints", false},

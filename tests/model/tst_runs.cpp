@@ -131,6 +131,7 @@ private slots:
     void longSeries();
     void bisection();
     void unfinishedSave();
+    void unreadableStepIsNoUnfinishedOne();
     void randomSeries();
     void toleranceIsNoProof();
     void nothingOpens();
@@ -441,6 +442,22 @@ void TestRuns::unfinishedSave()
     QVERIFY(has(comparison.steps[2].reason, "A's save is not finished"));
     QVERIFY(compare(a, b, range(4, 8)).verdict.outcome == Outcome::Identical);
     QVERIFY(compare(a, b, only(12, 12)).verdict.outcome == Outcome::Different); // asked for
+}
+
+/// It is tried, counted as unread, and not passed over for an older step.
+void TestRuns::unreadableStepIsNoUnfinishedOne()
+{
+    const auto a = series("a", {4, 8}), b = series("b", {4, 8, 12});
+    a->addStep(12, nullptr).unreadable("is empty");
+    const RunComparison comparison = compare(a, b);
+    QVERIFY(comparison.verdict.outcome == Outcome::Undecided);
+    QCOMPARE(comparison.verdict.coverage.stepsUnread, std::uint64_t(1));
+    QCOMPARE(comparison.verdict.coverage.stepsUnfinished, std::uint64_t(0));
+    QVERIFY(has(comparison.steps[2].reason, "is no checkpoint"));
+    QVERIFY(compare(a, single(checkpoint(8))).verdict.outcome == Outcome::NotCompared);
+    a->addStep(16, checkpoint(16), false); // an unfinished save is passed over
+    QVERIFY(compare(a, single(checkpoint(8))).verdict.outcome == Outcome::NotCompared);
+    QVERIFY(compare(a, single(checkpoint(8)), only(8, 8)).verdict.outcome == Outcome::Identical);
 }
 
 void TestRuns::randomSeries()

@@ -139,6 +139,13 @@ public:
         m_steps.back().namedStep = step;
         return *this;
     }
+    /// The last step cannot be read, as far as a first look tells.
+    MemoryRun &unreadable(std::string why)
+    {
+        m_steps.back().complete = false;
+        m_steps.back().unreadable = std::move(why);
+        return *this;
+    }
     MemoryRun &addMetric(MetricSeries series)
     {
         m_metrics.push_back(std::move(series));

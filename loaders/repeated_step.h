@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/run.h"
+
+#include <filesystem>
+#include <stop_token>
+#include <string>
+
+namespace forkpoint {
+
+/// Where a step has rivals: that they hold the same bytes as its file `name`, all of them in
+/// `directory`. Reads what is of equal size. Mismatch, naming the entries, where they differ or are
+/// folders (`name` is empty then), of which no comparison is made: nothing says which one is meant.
+Status checkOneStep(const RunStep &step, const std::filesystem::path &directory,
+                    const std::string &name, const std::stop_token &stop);
+
+} // namespace forkpoint

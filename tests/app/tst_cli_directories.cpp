@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the real forkpoint-cli makes of directories in which it is not clear what is meant.
+#include "tests/support/cli_process.h"
+
+#include <QDir>
+#include <QFile>
+#include <QJsonArray>
+#include <QTemporaryDir>
+
+using namespace forkpoint::test;
+
+class CliDirectoriesTest : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    /// Neither the first nor the last of two entries of one step: undecided, unless they are equal.
+    void twoEntriesOfOneStep()
+    {
+        tensor("twice/step_4.safetensors", 1);
+        tensor("twice/step_04.safetensors", 2);
+        tensor("one/step_4.safetensors", 1);
+        const Ended compared = run({"compare", path("twice"), path("one"), "--json"});
+        QCOMPARE(compared.outcome(), "undecided");
+        QCOMPARE(compared.status, 3);
+        QVERIFY(compared.err.contains("step_04.safetensors"));
+        QCOMPARE(run({"compare", path("one/step_4.safetensors"), path("twice")}).status, 3);
+        QCOMPARE(run({"compare", path("one"), path("twice"), "--step", "4"}).status, 3);
+        QCOMPARE(run({"elements", path("one"), path("twice"), "--tensor", "w"}).status, 3);
+        QCOMPARE(run({"inspect", path("twice")}).status, 2);
+        QCOMPARE(run({"compare", path("twice/step_4.safetensors"), path("one")}).status, 0);
+
+        tensor("same/step_4.safetensors", 1);
+        tensor("same/step_04.safetensors", 1);
+        QCOMPARE(run({"compare", path("same"), path("one")}).status, 0);
+    }
+
+    /// The newest step that can be read is shown; that a newer one cannot is no success.
+    void unreadableStep()
+    {
+        tensor("cut/step_4.safetensors", 1);
+        write("cut/step_8.safetensors", {});
+        const Ended shown = run({"inspect", path("cut"), "--json"});
+        QCOMPARE(shown.status, 2);
+        QCOMPARE(shown.json()["step"].toInt(), 4);
+        QVERIFY(shown.err.contains("step_8.safetensors: error: is empty"));
+        QVERIFY(run({"inspect", path("cut")}).out.contains("8 (unreadable)"));
+        QCOMPARE(run({"inspect", path("cut"), "--step", "8"}).status, 2);
+
+        tensor("whole/step_4.safetensors", 1);
+        tensor("whole/step_8.safetensors", 1);
+        const Ended compared = run({"compare", path("cut"), path("whole"), "--json"});
+        QCOMPARE(compared.status, 3);
+        const QJsonObject coverage = compared.json()["verdict"]["coverage"].toObject();
+        QCOMPARE(coverage["steps_unread"].toInt(), 1);
+        QVERIFY(!coverage.contains("steps_unfinished"));
+        QCOMPARE(run({"compare", path("cut"), path("whole/step_4.safetensors")}).status, 0);
+        QCOMPARE(run({"compare", path("whole/step_8.safetensors"), path("cut")}).status, 2);
+    }
+
+private:
+    QString path(const char *name) const { return m_folder.filePath(QString::fromLatin1(name)); }
+    void write(const char *name, const QByteArray &data)
+    {
+        const QFileInfo info(path(name));
+        QFile file(info.filePath());
+        if (!QDir().mkpath(info.path()) || !file.open(QIODevice::WriteOnly)
+            || file.write(data) != data.size())
+            qFatal("cannot write test data");
+    }
+    void tensor(const char *name, float value)
+    {
+        write(name, oneTensor("F32", 1, bytesOf<float>({value})));
+    }
+
+    QTemporaryDir m_folder;
+};
+
+QTEST_GUILESS_MAIN(CliDirectoriesTest)
+#include "tst_cli_directories.moc"
