@@ -5,6 +5,7 @@
 #include "loaders/hf_index.h"
 #include "loaders/json_values.h"
 #include "loaders/keras_index.h"
+#include "loaders/part_names.h"
 
 #include <algorithm>
 #include <array>
@@ -88,7 +89,7 @@ public:
         else if (!contents.indexes.empty())
             FP_CHECK(addSharded(contents));
         else
-            addParts(std::move(contents.parts));
+            FP_CHECK(addParts(std::move(contents.parts)));
         if (!m_options.raw)
             addFolders(contents.folders);
         if (m_opened == 0)
@@ -170,6 +171,8 @@ private:
                 m_firstError = loaded.error();
             return;
         }
+        if (!path.keys.empty())
+            m_names.add(part.name, loaded->builder.catalog());
         nameBareArrays(loaded->builder, path);
         m_builder.merge(std::move(loaded->builder), path);
         m_formats.insert(loaded->format);
@@ -228,7 +231,7 @@ private:
         return {};
     }
 
-    void addParts(std::vector<DirectoryContents::Part> parts)
+    Status addParts(std::vector<DirectoryContents::Part> parts)
     {
         const std::size_t model = findModel(parts);
         const auto shard = model < parts.size() ? parseShardName(parts[model].name) : std::nullopt;
@@ -248,6 +251,26 @@ private:
         }
         if (shard)
             describeShardsWithoutIndex(*shard, shards);
+        return model < parts.size() ? Status() : checkNames();
+    }
+
+    /// No file is the model by its name: their tensors tell whether they are parts of one checkpoint.
+    Status checkNames()
+    {
+        FP_CHECK(m_names.checkOneCheckpoint(m_prefix));
+        const std::vector<std::string> overlaps = m_names.overlaps();
+        if (overlaps.empty())
+            return {};
+        m_builder.setIncomplete();
+        m_builder.addDiagnostic(
+            {Severity::Warning,
+             "several-checkpoints",
+             m_prefix,
+             {},
+             "files that share most of their tensors may be checkpoints of their own, which "
+             "--raw takes as they are: "
+                 + listNames(overlaps)});
+        return {};
     }
 
     /// pytorch_model.bin beside model.safetensors; not model.pdopt beside model.pdparams.
@@ -340,6 +363,7 @@ private:
     std::stop_token m_stop;
     CheckpointBuilder m_builder;
     std::set<std::string> m_formats, m_shards, m_prefixes;
+    PartNames m_names; ///< of parts that are not the model
     std::size_t m_opened = 0;
     std::optional<Error> m_firstError;
 };

@@ -484,6 +484,31 @@ private slots:
         QCOMPARE(namesOf(*parts.source), (Names{"a", "model_1.b", "model_2.c"}));
     }
 
+    /// best beside last is no checkpoint of two parts; what numbers or names tell apart is.
+    void filesOfTheSameTensors()
+    {
+        Tree two, parts, models, some;
+        const Opened best(two.tensor("best.safetensors").tensor("last.safetensors", "w", 2).path());
+        QVERIFY(!best.source);
+        for (const char *part : {"holds 2", "best.safetensors, last.safetensors", "--raw"})
+            QVERIFY2(best.error.find(part) != std::string::npos, best.error.c_str());
+        QCOMPARE(namesOf(*Opened(two.path(), {true, {}}).source),
+                 (Names{"best.safetensors.w", "last.safetensors.w"}));
+
+        const Opened joined(parts.tensor("p.safetensors", "a").tensor("q.safetensors", "b").path());
+        QCOMPARE(namesOf(*joined.source), (Names{"p.a", "q.b"}));
+        QVERIFY(joined.source->catalog().complete);
+        models.tensor("model.safetensors").tensor("ema.safetensors").tensor("net_1.safetensors");
+        models.tensor("net_2.safetensors");
+        QVERIFY(Opened(models.path()).source->catalog().complete);
+
+        some.tensor("a.safetensors").tensor("b.safetensors").tensor("c.safetensors", "other");
+        const Opened overlap(some.path());
+        QVERIFY(overlap.source && !overlap.source->catalog().complete);
+        const Diagnostic *said = find(overlap.source->catalog().diagnostics, "several-checkpoints");
+        QVERIFY(said && said->text.find("a.safetensors and b.safetensors") != std::string::npos);
+    }
+
     void bareNumbersAgree()
     {
         Tree tree;
