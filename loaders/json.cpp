@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/json.h"
 
+#include "loaders/json_scanner.h"
 #include "loaders/limits.h"
 #include "model/key_path.h"
 
@@ -78,6 +79,7 @@ public:
           m_reached(text.data()),
           m_repeated(repeated)
     {
+        m_document.m_repeated = repeated;
     }
 
     using number_integer_t = std::int64_t;
@@ -108,13 +110,8 @@ public:
     {
         if (m_repeated == RepeatedKeys::Keep)
             return close();
-        const std::uint32_t object = m_open.back();
-        m_keys.clear();
-        for (const JsonValue &member : JsonValue(&m_document, object).children())
-            m_keys.push_back(member.key());
-        std::sort(m_keys.begin(), m_keys.end());
-        const auto twice = std::adjacent_find(m_keys.begin(), m_keys.end());
-        if (twice == m_keys.end())
+        const auto twice = m_document.repeatedKey(m_open.back());
+        if (!twice)
             return close();
         return fail("an object has the key '" + escapeInvalidUtf8(*twice) + "' twice");
     }
@@ -199,13 +196,28 @@ private:
     RepeatedKeys m_repeated;
     JsonDocument m_document;
     std::vector<std::uint32_t> m_open;
-    std::vector<std::string_view> m_keys; ///< of the object that ends: kept for its memory
     std::uint32_t m_keyBegin = 0;
     std::uint32_t m_keyLength = 0;
     std::optional<Error> m_error;
 };
 
 Result<JsonDocument> JsonDocument::parse(std::string_view text, RepeatedKeys repeated)
+{
+    JsonDocument document;
+    FP_CHECK(document.reparse(text, repeated));
+    return document;
+}
+
+Status JsonDocument::reparse(std::string_view text, RepeatedKeys repeated)
+{
+    if (text.size() <= limits::JsonBytes && JsonScanner(text, repeated, *this).scan())
+        return {};
+    *this = {}; // its memory goes before the other's comes
+    FP_TRY(*this, parseGeneral(text, repeated));
+    return {};
+}
+
+Result<JsonDocument> JsonDocument::parseGeneral(std::string_view text, RepeatedKeys repeated)
 {
     if (text.size() > limits::JsonBytes) {
         return malformed(0,
@@ -219,6 +231,17 @@ Result<JsonDocument> JsonDocument::parse(std::string_view text, RepeatedKeys rep
     if (text.starts_with("\xEF\xBB\xBF"))
         return malformed(0, "must be JSON, begins with a byte order mark");
     return JsonBuilder(text, repeated).build();
+}
+
+std::optional<std::string_view> JsonDocument::repeatedKey(std::uint32_t object) const
+{
+    std::vector<std::string_view> keys;
+    keys.reserve(m_nodes[object].length);
+    for (const JsonValue &member : JsonValue(this, object).each())
+        keys.push_back(member.key());
+    std::sort(keys.begin(), keys.end());
+    const auto twice = std::adjacent_find(keys.begin(), keys.end());
+    return twice == keys.end() ? std::nullopt : std::optional(*twice);
 }
 
 JsonValue::Kind JsonValue::kind() const
@@ -288,12 +311,14 @@ std::vector<JsonValue> JsonValue::children() const
 {
     std::vector<JsonValue> result;
     result.reserve(childCount());
-    std::uint32_t child = m_node + 1;
-    for (std::size_t i = 0; i < childCount(); ++i) {
-        result.push_back(JsonValue(m_document, child));
-        child = m_document->m_nodes[child].next;
-    }
+    for (const JsonValue &child : each())
+        result.push_back(child);
     return result;
+}
+
+JsonChildren JsonValue::each() const
+{
+    return JsonChildren(*this);
 }
 
 std::size_t JsonValue::childCount() const
@@ -303,13 +328,20 @@ std::size_t JsonValue::childCount() const
 
 std::optional<JsonValue> JsonValue::find(std::string_view key) const
 {
+    const JsonDocument::Node *const nodes = m_document->m_nodes.data();
+    const char *const texts = m_document->m_texts.data();
+    const bool mayRepeat = m_document->m_repeated == RepeatedKeys::Keep;
     std::optional<JsonValue> last;
     std::uint32_t child = m_node + 1;
-    for (std::size_t i = 0; i < childCount(); ++i) {
-        const JsonValue member(m_document, child);
-        if (member.key() == key)
-            last = member;
-        child = m_document->m_nodes[child].next;
+    for (std::size_t left = childCount(); left > 0; --left, child = nodes[child].next) {
+        const JsonDocument::Node &node = nodes[child];
+        // Most keys differ in length already: nothing is called for those.
+        if (node.keyLength != key.size()
+            || key != std::string_view(texts + node.keyBegin, node.keyLength))
+            continue;
+        last = JsonValue(m_document, child);
+        if (!mayRepeat)
+            break;
     }
     return last;
 }

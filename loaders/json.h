@@ -11,6 +11,7 @@
 
 namespace forkpoint {
 
+class JsonChildren;
 class JsonDocument;
 
 /// A value of a parsed document; cheap to copy, valid as long as its document.
@@ -43,11 +44,13 @@ public:
 
     /// Members of an object or elements of an array, in the order of the file.
     std::vector<JsonValue> children() const;
+    JsonChildren each() const; ///< the same one after the other, without memory of their own
     std::size_t childCount() const;
     std::optional<JsonValue> find(std::string_view key) const; ///< the last of that key; linear
 
 private:
     friend class JsonBuilder;
+    friend class JsonChildren;
     friend class JsonDocument;
     JsonValue(const JsonDocument *document, std::uint32_t node) : m_document(document), m_node(node)
     {
@@ -70,12 +73,22 @@ class JsonDocument
 public:
     static Result<JsonDocument> parse(std::string_view text,
                                       RepeatedKeys repeated = RepeatedKeys::Refuse);
+    /// The same into a document that is there, whose memory it takes over. After an error it is empty.
+    Status reparse(std::string_view text, RepeatedKeys repeated = RepeatedKeys::Refuse);
+    /// The same without the short way for plain texts: for tests, which hold one to the other.
+    static Result<JsonDocument> parseGeneral(std::string_view text,
+                                             RepeatedKeys repeated = RepeatedKeys::Refuse);
 
     JsonValue root() const { return {this, 0}; }
 
 private:
     friend class JsonValue;
+    friend class JsonChildren;
     friend class JsonBuilder;
+    friend class JsonScanner;
+
+    /// A key that the object of that node has twice.
+    std::optional<std::string_view> repeatedKey(std::uint32_t object) const;
 
     struct Node
     {
@@ -88,7 +101,46 @@ private:
     };
 
     std::vector<Node> m_nodes; ///< depth first
-    std::string m_texts;
+    RepeatedKeys m_repeated = RepeatedKeys::Refuse;
+    std::string m_texts; ///< that nodes and keys point into: what was parsed, or texts alone
+};
+
+/// What a JsonValue has below it, for a loop.
+class JsonChildren
+{
+public:
+    class Iterator
+    {
+    public:
+        JsonValue operator*() const { return {m_document, m_node}; }
+        Iterator &operator++()
+        {
+            m_node = m_document->m_nodes[m_node].next;
+            ++m_passed;
+            return *this;
+        }
+        bool operator!=(const Iterator &other) const { return m_passed != other.m_passed; }
+
+    private:
+        friend class JsonChildren;
+        const JsonDocument *m_document = nullptr;
+        std::uint32_t m_node = 0;
+        std::size_t m_passed = 0;
+    };
+
+    JsonChildren() = default; ///< none
+    explicit JsonChildren(const JsonValue &value)
+    {
+        m_begin.m_document = value.m_document;
+        m_begin.m_node = value.m_node + 1;
+        m_end.m_passed = value.childCount();
+    }
+
+    Iterator begin() const { return m_begin; }
+    Iterator end() const { return m_end; }
+
+private:
+    Iterator m_begin, m_end;
 };
 
 } // namespace forkpoint

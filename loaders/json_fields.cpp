@@ -38,14 +38,19 @@ void JsonFields::problem(std::string_view key, const std::string &text) const
 
 std::string JsonFields::text(std::string_view key) const
 {
-    if (!has(key))
+    const auto value = find(key);
+    if (!value)
         problem(key, "expected text, got nothing");
-    return textOr(key);
+    return textOf(value, key);
 }
 
 std::string JsonFields::textOr(std::string_view key) const
 {
-    const auto value = find(key);
+    return textOf(find(key), key);
+}
+
+std::string JsonFields::textOf(const std::optional<JsonValue> &value, std::string_view key) const
+{
     if (!value)
         return {};
     if (value->kind() == JsonValue::Kind::Text)
@@ -133,11 +138,19 @@ std::optional<JsonFields> JsonFields::objectIf(std::string_view key) const
 
 std::vector<JsonValue> JsonFields::arrayIf(std::string_view key) const
 {
+    std::vector<JsonValue> elements;
+    for (const JsonValue &element : elementsIf(key))
+        elements.push_back(element);
+    return elements;
+}
+
+JsonChildren JsonFields::elementsIf(std::string_view key) const
+{
     const auto value = find(key);
     if (!value)
         return {};
     if (value->isArray())
-        return value->children();
+        return value->each();
     problem(key, "expected an array, got " + std::string(value->kindName()));
     return {};
 }

@@ -49,6 +49,7 @@ public:
     std::optional<bool> flagIf(std::string_view key) const;
     std::optional<JsonFields> objectIf(std::string_view key) const;
     std::vector<JsonValue> arrayIf(std::string_view key) const;
+    JsonChildren elementsIf(std::string_view key) const; ///< the same, for a loop
     std::vector<std::string> textsIf(std::string_view key) const;
     std::optional<JsonValue> find(std::string_view key) const;
     std::vector<JsonValue> members() const;
@@ -67,6 +68,8 @@ public:
     }
 
 private:
+    std::string textOf(const std::optional<JsonValue> &value, std::string_view key) const;
+
     std::optional<JsonValue> m_value; ///< nothing: was no object
     std::string m_place;
     JsonProblem *m_problem;

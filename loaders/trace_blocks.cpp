@@ -280,7 +280,7 @@ private:
         record.outputs = observationsOf(leavesOfList(find(fields, "Output hashes")), {});
         for (const auto *side : {&record.inputs, &record.outputs}) {
             for (const Observation &observation : *side)
-                addFact(TraceFact::Role::Schema, "digest", std::string(toString(observation.kind)));
+                addFact(TraceFact::Role::Schema, "digest", toString(observation.kind));
         }
     }
 };

@@ -53,7 +53,7 @@ private:
         }
         if (const auto sizes = fields.objectIf("config")) {
             for (const JsonValue &size : sizes->members())
-                addFact(TraceFact::Role::Parallel, std::string(size.key()), canonicalText(size));
+                addFact(TraceFact::Role::Parallel, size.key(), canonicalText(size));
         }
         return Use::Other;
     }
@@ -69,7 +69,7 @@ private:
         const std::string digest = tensor.text(isOld ? "crc32" : "digest");
         takeDigest(observation, isOld ? DigestKind::Crc32 : DigestKind::XorLanes, digest,
                    isOld ? CrcDigits : XorDigits, wrong);
-        addFact(TraceFact::Role::Schema, "digest", std::string(toString(observation.kind)));
+        addFact(TraceFact::Role::Schema, "digest", toString(observation.kind));
         if (wrong)
             addProblem(place, "bad-digest",
                        "a digest must have " + std::to_string(isOld ? CrcDigits : XorDigits)

@@ -128,7 +128,7 @@ private:
         auto observations = observationsOf(leaves.value_or(std::vector<HashLeaf>()), layouts);
         for (const Observation &observation : observations) {
             if (observation.absence == Absence::Recorded)
-                addFact(TraceFact::Role::Schema, "digest", std::string(toString(observation.kind)));
+                addFact(TraceFact::Role::Schema, "digest", toString(observation.kind));
         }
         return observations;
     }

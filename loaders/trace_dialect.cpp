@@ -51,12 +51,13 @@ void TraceReader::takeRank(std::int64_t rank, const TracePlace &place)
                        + std::to_string(*m_coordinate.rank));
 }
 
-void TraceReader::addFact(TraceFact::Role role, std::string name, std::string value)
+void TraceReader::addFact(TraceFact::Role role, std::string_view name, std::string_view value)
 {
-    TraceFact fact{role, std::move(name), std::move(value)};
-    if (m_facts.size() < MostFacts
-        && std::find(m_facts.begin(), m_facts.end(), fact) == m_facts.end())
-        m_facts.push_back(std::move(fact));
+    const auto isThis = [&](const TraceFact &fact) {
+        return fact.role == role && fact.name == name && fact.value == value;
+    };
+    if (m_facts.size() < MostFacts && std::none_of(m_facts.begin(), m_facts.end(), isThis))
+        m_facts.push_back({role, std::string(name), std::string(value)});
 }
 
 Result<std::shared_ptr<const ByteSource>> TraceDialect::payloads(const TraceFile &file,

@@ -50,7 +50,7 @@ protected:
     void addNote(const TracePlace &place, std::string code, std::string text);
     /// The rank that a record names: the file's own, or a problem.
     void takeRank(std::int64_t rank, const TracePlace &place);
-    void addFact(TraceFact::Role role, std::string name, std::string value);
+    void addFact(TraceFact::Role role, std::string_view name, std::string_view value);
 
     TraceCoordinate m_coordinate;
 

@@ -86,13 +86,13 @@ Result<std::optional<TraceRecord>> TraceLineReader::next()
 TraceLineReader::Use TraceJsonReader::take(std::string_view line, TraceRecord &record,
                                            std::string &problem)
 {
-    const auto document = JsonDocument::parse(line);
-    if (!document.ok()) {
-        problem = document.error().place + " of the line: " + document.error().text;
+    const Status parsed = m_document.reparse(line);
+    if (!parsed.ok()) {
+        problem = parsed.error().place + " of the line: " + parsed.error().text;
         return Use::Bad;
     }
     JsonProblem trouble;
-    const JsonFields fields(document->root(), {}, trouble);
+    const JsonFields fields(m_document.root(), {}, trouble);
     const Use use = trouble.error ? Use::Bad : takeObject(fields, record);
     if (!trouble.error)
         return use;
@@ -105,7 +105,7 @@ void TraceJsonReader::takeTensors(const JsonFields &fields, std::string_view key
                                   const TracePlace &place, std::vector<Observation> &observations)
 {
     JsonProblem trouble;
-    for (const JsonValue &entry : fields.arrayIf(key)) {
+    for (const JsonValue &entry : fields.elementsIf(key)) {
         if (observations.size() == limits::TraceObservations) {
             addProblem(place, "limit",
                        "has more than " + std::to_string(limits::TraceObservations) + " tensors");
@@ -204,7 +204,8 @@ std::optional<std::vector<std::uint64_t>> shapeOf(const JsonFields &fields, std:
     if (!value || !value->isArray())
         return std::nullopt;
     std::vector<std::uint64_t> shape;
-    for (const JsonValue &dimension : value->children()) {
+    shape.reserve(std::min(value->childCount(), limits::Rank));
+    for (const JsonValue &dimension : value->each()) {
         const auto count = dimension.unsignedInteger();
         if (!count || shape.size() == limits::Rank) {
             fields.problem(key,

@@ -54,6 +54,8 @@ protected:
 
 private:
     Use take(std::string_view line, TraceRecord &record, std::string &problem) final;
+
+    JsonDocument m_document; ///< of the line at hand: kept for its memory
 };
 
 /// The first line of a file as a JSON object with all these members.

@@ -93,7 +93,7 @@ private:
         if (kind == "runtime") {
             record.role = RecordRole::Runtime;
             for (const JsonValue &member : payload.members())
-                addFact(TraceFact::Role::Runtime, std::string(member.key()), canonicalText(member));
+                addFact(TraceFact::Role::Runtime, member.key(), canonicalText(member));
             return;
         }
         if (kind == "phase") {

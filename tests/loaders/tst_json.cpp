@@ -3,6 +3,7 @@
 
 #include "loaders/json_values.h"
 #include "loaders/limits.h"
+#include "tests/support/json_documents.h"
 #include "tests/support/loaded_file.h"
 
 #include <QTest>
@@ -165,6 +166,86 @@ private slots:
         const QString message = QString::fromStdString(parsed.error().message());
         QVERIFY2(message.startsWith("byte "), qPrintable(message));
         QVERIFY2(message.contains(words), qPrintable(message));
+    }
+
+    void bothParsersAgree_data()
+    {
+        QTest::addColumn<QByteArray>("text");
+        const std::pair<const char *, const char *> texts[] = {
+            {"members", R"({"a": 1, "b": [], "c": {}, "d": [1, [2], {"e": [3]}], "f": null})"},
+            {"tight", R"({"a":1,"b":[true,false,null],"c":""})"},
+            {"space", " \t\r\n{ \"a\" :\n[ 1 , 2 ]\t}\r\n "},
+            {"scalars", "7"},
+            {"text alone", "\"x\""},
+            {"integers",
+             "[0, -0, 18446744073709551615, 18446744073709551616, -9223372036854775808,"
+             " -9223372036854775809, 123456789012345678901234567890]"},
+            {"floats",
+             "[0.1, -0.0, 1e22, 1E+22, 1e-7, 4.9e-324, 2.4703282292062327e-324, 1e-400, "
+             "1.7976931348623157e308, 1.0000000000000002, 9007199254740993.0, 5e-320]"},
+            {"too large", "[1.8e308]"},
+            {"not numbers", "[.5]"},
+            {"no fraction", "[1.]"},
+            {"no exponent", "[1e]"},
+            {"no digits", "[-]"},
+            {"plus", "[+1]"},
+            {"hexadecimal", "[0x10]"},
+            {"leading zeros", "[-01]"},
+            {"words", "[nul]"},
+            {"longer words", "[nulls]"},
+            {"escapes", R"(["\n\u0041", {"\u0061": 1, "b": 2}])"},
+            {"UTF-8", "[\"\xC3\xA9\", \"\x7F\"]"},
+            {"wrong marks", "[1}"},
+            {"wrong marks of objects", R"({"a": 1])"},
+            {"no comma", "[1 2]"},
+            {"two commas", "[1,,2]"},
+            {"comma first", "[,1]"},
+            {"comma last", "[1,]"},
+            {"comma last in an object", R"({"a": 1,})"},
+            {"no colon", R"({"a" 1})"},
+            {"no key", "{1: 2}"},
+            {"no value", R"({"a":})"},
+            {"two values", "1 2"},
+            {"open", "[[1, 2]"},
+            {"closed too often", "[1]]"},
+            {"repeated", R"({"a": 1, "b": 2, "a": 3})"},
+            {"repeated below", R"([{"x": {"k": 1, "k": 1}}, {"k": 1}, {"k": 2}])"},
+            {"keys of one kind", R"({"ab": 1, "ba": 2, "aab": 3, "": 4, " ": 5})"},
+        };
+        for (const auto &[name, text] : texts)
+            QTest::newRow(name) << QByteArray(text);
+        QByteArray many = "{";
+        for (int i = 0; i < 200; ++i)
+            many += "\"key" + QByteArray::number(i) + "\": " + QByteArray::number(i) + ", ";
+        QTest::newRow("many keys") << many + "\"last\": 0}";
+        QTest::newRow("many keys, one twice") << many + "\"key7\": 0}";
+        const int depth = int(limits::JsonDepth);
+        QTest::newRow("deepest") << QByteArray(depth, '[') + QByteArray(depth, ']');
+        QTest::newRow("too deep") << QByteArray(depth + 1, '[') + QByteArray(depth + 1, ']');
+    }
+
+    /// The short way for plain texts is held to the general parser: values, order, and errors.
+    void bothParsersAgree()
+    {
+        QFETCH(const QByteArray, text);
+        for (qsizetype length = 0; length <= text.size(); ++length) {
+            const std::string_view prefix(text.constData(), std::size_t(length));
+            QVERIFY2(test::bothParseAlike(prefix), qPrintable(QString::number(length)));
+            QVERIFY(test::bothParseAlike(prefix, RepeatedKeys::Keep));
+        }
+    }
+
+    void aDocumentIsUsedAgain()
+    {
+        JsonDocument document;
+        QVERIFY(document.reparse("{\"a\": [1, 2, 3], \"b\": \"long enough to need memory\"}").ok());
+        const std::size_t before = allocations;
+        QVERIFY(document.reparse("{\"a\": [4], \"b\": \"shorter\"}").ok());
+        QCOMPARE(allocations, before);
+        QCOMPARE(*document.root().find("b")->text(), std::string_view("shorter"));
+        QVERIFY(!document.reparse("{\"a\": [4}").ok());
+        QVERIFY(document.reparse("[\"\\u0041\"]").ok());
+        QCOMPARE(*document.root().children()[0].text(), std::string_view("A"));
     }
 
     void allowsWhatIsAtTheLimit()

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loaders/json_scanner.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+
+namespace forkpoint {
+
+namespace {
+
+bool isDigit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/// Where the digits from `at` on end.
+std::size_t endOfDigits(std::string_view text, std::size_t at)
+{
+    while (at < text.size() && isDigit(text[at]))
+        ++at;
+    return at;
+}
+
+/// One of 64 kinds of keys.
+std::uint64_t kindOfKey(std::string_view key)
+{
+    std::uint64_t mixed = key.size();
+    for (const char letter : key.substr(0, 12))
+        mixed = (mixed ^ std::uint8_t(letter)) * 0x9E3779B97F4A7C15;
+    return std::uint64_t(1) << (mixed >> 58);
+}
+
+} // namespace
+
+void JsonScanner::skipSpace()
+{
+    while (!isDone()
+           && (m_text[m_at] == ' ' || m_text[m_at] == '\n' || m_text[m_at] == '\r'
+               || m_text[m_at] == '\t'))
+        ++m_at;
+}
+
+void JsonScanner::add(JsonValue::Kind kind, std::uint64_t value, std::uint32_t length)
+{
+    auto &nodes = m_document.m_nodes;
+    if (m_depth > 0)
+        ++nodes[m_open[m_depth - 1].node].length;
+    JsonDocument::Node node;
+    node.value = value;
+    node.length = length;
+    node.next = std::uint32_t(nodes.size() + 1);
+    node.keyBegin = std::exchange(m_keyBegin, 0);
+    node.keyLength = std::exchange(m_keyLength, 0);
+    node.kind = kind;
+    nodes.push_back(node);
+}
+
+bool JsonScanner::takeText(std::uint32_t &begin, std::uint32_t &length)
+{
+    if (isDone() || m_text[m_at] != '"')
+        return false;
+    const std::size_t first = ++m_at;
+    while (!isDone() && m_text[m_at] != '"') {
+        const auto c = static_cast<signed char>(m_text[m_at++]);
+        if (c < 0x20 || c == '\\') // below: control characters, and all but ASCII
+            return false;
+    }
+    if (isDone())
+        return false;
+    begin = std::uint32_t(first);
+    length = std::uint32_t(m_at++ - first);
+    return true;
+}
+
+bool JsonScanner::takeNumber()
+{
+    const std::size_t first = m_at;
+    const bool isNegative = m_text[m_at] == '-';
+    const std::size_t digits = first + (isNegative ? 1 : 0);
+    std::size_t end = endOfDigits(m_text, digits);
+    if (end == digits || (m_text[digits] == '0' && end > digits + 1))
+        return false;
+    bool isWhole = true;
+    if (end < m_text.size() && m_text[end] == '.') {
+        isWhole = false;
+        const std::size_t fraction = end + 1;
+        end = endOfDigits(m_text, fraction);
+        if (end == fraction)
+            return false;
+    }
+    if (end < m_text.size() && (m_text[end] == 'e' || m_text[end] == 'E')) {
+        isWhole = false;
+        std::size_t exponent = end + 1;
+        if (exponent < m_text.size() && (m_text[exponent] == '+' || m_text[exponent] == '-'))
+            ++exponent;
+        end = endOfDigits(m_text, exponent);
+        if (end == exponent)
+            return false;
+    }
+    const char *const from = m_text.data() + first;
+    const char *const to = m_text.data() + end;
+    m_at = end;
+    const auto parsed = [&](auto &value) {
+        const auto [stop, error] = std::from_chars(from, to, value);
+        return error == std::errc() && stop == to;
+    };
+    if (!isWhole) {
+        double value = 0;
+        if (!parsed(value))
+            return false;
+        add(JsonValue::Kind::Real, std::bit_cast<std::uint64_t>(value));
+        return true;
+    }
+    if (isNegative) {
+        std::int64_t value = 0;
+        if (!parsed(value))
+            return false;
+        add(JsonValue::Kind::Negative, std::uint64_t(value));
+        return true;
+    }
+    std::uint64_t value = 0;
+    if (!parsed(value))
+        return false;
+    add(JsonValue::Kind::Unsigned, value);
+    return true;
+}
+
+bool JsonScanner::takeWord(std::string_view word, JsonValue::Kind kind, std::uint64_t value)
+{
+    if (m_text.substr(m_at, word.size()) != word)
+        return false;
+    m_at += word.size();
+    add(kind, value);
+    return true;
+}
+
+bool JsonScanner::open(JsonValue::Kind kind)
+{
+    if (m_depth >= limits::JsonDepth)
+        return false;
+    ++m_at;
+    add(kind, 0);
+    m_open[m_depth++] = {std::uint32_t(m_document.m_nodes.size() - 1)};
+    return true;
+}
+
+bool JsonScanner::close(char mark)
+{
+    const Open closed = m_open[m_depth - 1];
+    JsonDocument::Node &node = m_document.m_nodes[closed.node];
+    if ((mark == '}') != (node.kind == JsonValue::Kind::Object))
+        return false;
+    if (closed.mayRepeat && m_document.m_repeated == RepeatedKeys::Refuse
+        && m_document.repeatedKey(closed.node))
+        return false;
+    ++m_at;
+    node.next = std::uint32_t(m_document.m_nodes.size());
+    --m_depth;
+    return true;
+}
+
+bool JsonScanner::takeKey()
+{
+    if (!takeText(m_keyBegin, m_keyLength))
+        return false;
+    const std::uint64_t kind = kindOfKey(m_text.substr(m_keyBegin, m_keyLength));
+    Open &object = m_open[m_depth - 1];
+    object.mayRepeat = object.mayRepeat || (object.keys & kind) != 0;
+    object.keys |= kind;
+    skipSpace();
+    if (isDone() || m_text[m_at] != ':')
+        return false;
+    ++m_at;
+    skipSpace();
+    return true;
+}
+
+/// A value that begins here; of an array or object, its opening.
+bool JsonScanner::scanValue()
+{
+    if (isDone())
+        return false;
+    switch (m_text[m_at]) {
+    case '{': return open(JsonValue::Kind::Object);
+    case '[': return open(JsonValue::Kind::Array);
+    case 't': return takeWord("true", JsonValue::Kind::Bool, 1);
+    case 'f': return takeWord("false", JsonValue::Kind::Bool, 0);
+    case 'n': return takeWord("null", JsonValue::Kind::Null, 0);
+    case '"': break;
+    default: return takeNumber();
+    }
+    std::uint32_t begin = 0, length = 0;
+    if (!takeText(begin, length))
+        return false;
+    add(JsonValue::Kind::Text, begin, length);
+    return true;
+}
+
+/// What stands between two values: closing marks, a comma, a key.
+bool JsonScanner::takeMark()
+{
+    const std::uint32_t last = std::uint32_t(m_document.m_nodes.size() - 1);
+    bool isFirst = m_depth > 0 && m_open[m_depth - 1].node == last;
+    for (; m_depth > 0; isFirst = false) {
+        skipSpace();
+        if (isDone())
+            return false;
+        const char mark = m_text[m_at];
+        if (mark == '}' || mark == ']') {
+            if (!close(mark))
+                return false;
+            continue;
+        }
+        if (!isFirst && m_text[m_at++] != ',')
+            return false;
+        skipSpace();
+        const bool isObject =
+            m_document.m_nodes[m_open[m_depth - 1].node].kind == JsonValue::Kind::Object;
+        return !isObject || takeKey();
+    }
+    skipSpace();
+    return true;
+}
+
+JsonScanner::JsonScanner(std::string_view text, RepeatedKeys repeated, JsonDocument &document)
+    : m_text(text),
+      m_document(document)
+{
+    m_document.m_nodes.clear();
+    m_document.m_texts = m_text;
+    m_document.m_repeated = repeated;
+}
+
+bool JsonScanner::scan()
+{
+    skipSpace();
+    do {
+        if (!scanValue() || !takeMark())
+            return false;
+    } while (m_depth > 0);
+    return isDone();
+}
+
+} // namespace forkpoint

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "loaders/json.h"
+#include "loaders/limits.h"
+
+#include <array>
+#include <string_view>
+
+namespace forkpoint {
+
+/// Reads plain JSON, as tracers write it by the gigabyte, into the nodes that the general parser would
+/// make of it. Plain is: ASCII, no escapes in texts, integers of 64 bits, floats within their range. Of
+/// anything else, and of every error, it says that it cannot tell, and the general parser decides.
+class JsonScanner
+{
+public:
+    /// `document`: takes the nodes; what it held is gone, its memory is used again.
+    JsonScanner(std::string_view text, RepeatedKeys repeated, JsonDocument &document);
+
+    /// Whether the document is what the text says. Where it is not, it is to be thrown away.
+    bool scan();
+
+private:
+    struct Open
+    {
+        std::uint32_t node = 0;
+        std::uint64_t keys = 0; ///< a bit for each kind of key seen
+        bool mayRepeat = false; ///< two keys are of a kind
+    };
+
+    bool scanValue();
+    bool takeMark();
+    bool takeKey();
+    bool takeText(std::uint32_t &begin, std::uint32_t &length);
+    bool takeNumber();
+    bool takeWord(std::string_view word, JsonValue::Kind kind, std::uint64_t value);
+    void skipSpace();
+    void add(JsonValue::Kind kind, std::uint64_t value, std::uint32_t length = 0);
+    bool open(JsonValue::Kind kind);
+    bool close(char mark);
+    bool isDone() const { return m_at == m_text.size(); }
+
+    std::string_view m_text;
+    std::size_t m_at = 0;
+    JsonDocument &m_document;
+    std::array<Open, limits::JsonDepth> m_open;
+    std::size_t m_depth = 0;
+    std::uint32_t m_keyBegin = 0, m_keyLength = 0;
+};
+
+} // namespace forkpoint
