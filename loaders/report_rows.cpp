@@ -262,8 +262,8 @@ TensorRow tensorRowOf(const JsonFields &fields, bool &histograms)
     if (fields.has("paired_by"))
         row.pairedBy = fields.wordOf("paired_by",
                                      {PairedBy::Exact, PairedBy::Name, PairedBy::Rename,
-                                      PairedBy::Affix, PairedBy::Parameter, PairedBy::Assembled,
-                                      PairedBy::Content, PairedBy::OnlyOne});
+                                      PairedBy::Affix, PairedBy::Table, PairedBy::Parameter,
+                                      PairedBy::Assembled, PairedBy::Content, PairedBy::OnlyOne});
     row.parameter = fields.textOr("parameter");
     row.ambiguous = fields.flagIf("ambiguous").value_or(false);
     row.notComparable = fields.flagIf("not_comparable").value_or(false);

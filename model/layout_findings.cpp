@@ -2,6 +2,8 @@
 #include "model/layout_findings.h"
 
 #include "model/format.h"
+#include "model/fused_findings.h"
+#include "model/permutation_text.h"
 #include "model/row_permutation.h"
 #include "model/stack_findings.h"
 #include "model/text.h"
@@ -13,76 +15,6 @@
 namespace forkpoint {
 
 namespace {
-
-constexpr std::size_t ShownRuns = 12;
-
-bool names(const std::string &name, std::initializer_list<std::string_view> words)
-{
-    const std::string lower = lowered(name);
-    return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-        return lower.find(word) != std::string::npos;
-    });
-}
-
-/// What a form usually is, where the name says of what.
-std::string meaningOf(const std::string &name, const PermutationForm &form, Index rows)
-{
-    using Kind = PermutationForm::Kind;
-    const std::string blocks = counted(form.block, "row", "rows");
-    switch (form.kind) {
-    case Kind::Regrouped: break;
-    case Kind::Grouped:
-        return "queries, keys and values one after the other in A, by group of heads in B: "
-            + counted(form.outer, "group", "groups") + " of "
-            + counted(form.inner, "query", "queries") + ", heads of " + blocks;
-    case Kind::Ungrouped:
-        return "queries, keys and values by group of heads in A, one after the other in B: "
-            + counted(form.outer, "group", "groups") + " of "
-            + counted(form.inner, "query", "queries") + ", heads of " + blocks;
-    case Kind::Identity:
-    case Kind::Other: return "the same rows in another order";
-    }
-    const bool isWhole = form.period == rows;
-    if (isWhole && names(name, {"qkv", "query_key_value", "c_attn", "wqkv"})
-        && (form.outer == 3 || form.inner == 3)) {
-        const bool blocksInA = form.outer == 3;
-        return std::string("queries, keys and values ")
-            + (blocksInA ? "in blocks in A, by head in B" : "by head in A, in blocks in B") + ": "
-            + counted(blocksInA ? form.inner : form.outer, "head", "heads") + " of " + blocks;
-    }
-    if (isWhole && names(name, {"fc1", "gate_up", "gate_proj", "w1", "w13", "up_proj"})
-        && (form.outer == 2 || form.inner == 2)) {
-        const bool blocksInA = form.outer == 2;
-        return std::string("gate and up ")
-            + (blocksInA ? "one after the other in A, by shard in B"
-                         : "by shard in A, one after the other in B")
-            + ": " + counted(blocksInA ? form.inner : form.outer, "shard", "shards") + " of "
-            + blocks + " each";
-    }
-    if (!isWhole && form.block == 1 && (form.outer == 2 || form.inner == 2)) {
-        const std::string pairs = "pairs", halves = "halves";
-        if (form.outer == form.inner)
-            return "rotary embedding in pairs against halves, heads of "
-                + counted(form.period, "row", "rows");
-        return "rotary embedding in " + (form.outer == 2 ? halves : pairs) + " in A, in "
-            + (form.outer == 2 ? pairs : halves) + " in B, heads of "
-            + counted(form.period, "row", "rows");
-    }
-    return "blocks of " + blocks + " seen as [" + std::to_string(form.outer) + "]["
-        + std::to_string(form.inner) + "] in A stand as [" + std::to_string(form.inner) + "]["
-        + std::to_string(form.outer) + "] in B"
-        + (isWhole ? "" : ", in each group of " + counted(form.period, "row", "rows"));
-}
-
-std::string mapText(const std::vector<Index> &map, const PermutationForm &form,
-                    std::string_view what)
-{
-    const bool repeats = form.period < map.size();
-    const std::vector<Index> part(map.begin(),
-                                  map.begin() + std::ptrdiff_t(repeats ? form.period : map.size()));
-    return "B's " + std::string(what) + " are A's " + rowRuns(part, ShownRuns)
-        + (repeats ? " in each group of " + std::to_string(form.period) : "");
-}
 
 class Look
 {
@@ -105,6 +37,8 @@ public:
                 && row.dtypeA.positionBits() % 8 == 0 && mayBePermuted(row))
                 lookAt(row);
         }
+        for (Finding &finding : fusedFindings(m_comparison, m_a, m_b, m_search))
+            m_findings.push_back(std::move(finding));
         for (Finding &finding : stackFindings(m_comparison, m_a, m_b, m_search))
             m_findings.push_back(std::move(finding));
         addLeftOut();
@@ -167,6 +101,8 @@ private:
             return;
         if (crossed && transposed(*a, dimsA[0], dimsA[1], width) == *b)
             return add("same-values-transposed", row, "B is A transposed, bit for bit");
+        if (row.shapeA != row.shapeB && crossed)
+            return lookAtCrossed(row, *a, *b);
         if (padded)
             return lookAtPadding(row, *a, *b);
         if (row.shapeA != row.shapeB)
@@ -174,15 +110,35 @@ private:
         const auto rows = rowPermutation(*a, *b, std::size_t(a->size() / dimsA[0]), m_search);
         if (rows.map) {
             const PermutationForm form = formOf(*rows.map);
-            return add(
-                "same-rows-permuted", row,
-                meaningOf(row.name, form, rows.map->size()) + "; "
-                    + mapText(*rows.map, form, row.shapeA.rank() == 1 ? "elements" : "rows"));
+            return add("same-rows-permuted", row,
+                       permutationMeaning(row.name, form, rows.map->size()) + "; "
+                           + permutationMapText(*rows.map, form,
+                                                row.shapeA.rank() == 1 ? "elements" : "rows"));
         }
         if (rows.isLeftOut)
             return m_search.leaveOut(row.name);
         if (dimsA.size() == 2)
             lookAtColumns(row, *a, *b);
+    }
+
+    /// Transposed, and in another order: a fused layer of one framework against another's.
+    void lookAtCrossed(const TensorRow &row, const std::vector<std::byte> &a,
+                       const std::vector<std::byte> &b)
+    {
+        const Index rows = row.shapeA.dims[0], columns = row.shapeA.dims[1];
+        const std::size_t width = row.dtypeA.positionBits() / 8;
+        if (!m_search.spend(2 * a.size()))
+            return m_search.leaveOut(row.name);
+        const auto found = rowPermutation(transposed(a, rows, columns, width), b,
+                                          std::size_t(rows * width), m_search);
+        if (found.isLeftOut)
+            return m_search.leaveOut(row.name);
+        if (!found.map)
+            return;
+        const PermutationForm form = formOf(*found.map);
+        add("same-rows-permuted", row,
+            "A transposed, " + permutationMeaning(row.name, form, found.map->size()) + "; "
+                + permutationMapText(*found.map, form, "rows"));
     }
 
     void lookAtColumns(const TensorRow &row, const std::vector<std::byte> &a,
@@ -201,7 +157,8 @@ private:
             return;
         const PermutationForm form = formOf(*found.map);
         add("same-columns-permuted", row,
-            meaningOf({}, form, found.map->size()) + "; " + mapText(*found.map, form, "columns"));
+            permutationMeaning({}, form, found.map->size()) + "; "
+                + permutationMapText(*found.map, form, "columns"));
     }
 
     /// Rows beyond those of the other side: padding of a vocabulary to what the ranks divide.

@@ -17,6 +17,7 @@ enum class PairedBy {
     Name,      ///< the same name of unlike paths: one file nests what the other writes with dots
     Rename,    ///< the same name after a rename rule of the user
     Affix,     ///< the same name after a common prefix was taken off one side or both
+    Table,     ///< what the two names say is one thing in the words of two frameworks
     Parameter, ///< state of the same parameter, which the two optimizers number unlike
     Assembled, ///< the parts of ranks, put together by a rule, against the whole
     Content,   ///< unpaired on both sides, equal dtype, shape and bytes, unique on both
