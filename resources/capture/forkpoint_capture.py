@@ -882,9 +882,14 @@ class Capture:
 
     def _record_surroundings(self):
         self._record_generators()
-        for number, group in enumerate(g for o in self.optimizers for g in o.param_groups):
-            settings = [(k, repr(v)) for k, v in group.items() if isinstance(v, (bool, int, float, str, tuple)) or v is None]
-            self._record("scheduler", f"group.{number}", values=settings)
+        self._record_settings(self.optimizers)
+
+    def _record_settings(self, optimizers):
+        """Settings of parameter groups. A loop may set the rate within the step: they are told again when the optimizer takes them."""
+        for number, (owner, group) in enumerate((o, g) for o in self.optimizers for g in o.param_groups):
+            if any(owner is each for each in optimizers):
+                settings = [(k, _setting_text(v)) for k, v in group.items()]
+                self._record("scheduler", f"group.{number}", values=[(k, text) for k, text in settings if text is not None])
 
     def _end(self):
         if self._step is not None:
@@ -1109,6 +1114,7 @@ class Capture:
         if not self._is_blind():
             members = {id(p) for group in optimizer.param_groups for p in group["params"]}
             self._safely(self._record_gradients, [(n, p) for n, p in self._parameters() if id(p) in members], -1, True)
+            self._safely(self._record_settings, [optimizer])
 
     def _after_optimizer(self, optimizer, args, kwargs):
         if not self._is_blind():
@@ -1126,6 +1132,13 @@ class Capture:
 def _in_backward():
     """Whether autograd runs: a forward pass is then a recomputation."""
     return _torch()._C._current_graph_task_id() != -1
+
+
+def _setting_text(value):
+    """A setting of a parameter group as Python prints it, None for the parameters themselves; a rate may be a tensor."""
+    if _is_tensor(value) and value.numel() == 1:
+        value = value.item()
+    return repr(value) if isinstance(value, (bool, int, float, str, tuple)) or value is None else None
 
 
 def _number_text(value):

@@ -233,7 +233,7 @@ class RecordsWhatIsThere(InFolder):
         for record in self.trace().records:
             if record["stage"] and record["stage"] not in ("backward", "grad") and record["stage"] != (stages or [None])[-1]:
                 stages.append(record["stage"])
-        self.assertEqual(stages, ["rng", "scheduler", "batch", "forward", "loss", "batch", "forward", "loss", "grad_norm", "update", "weight"])
+        self.assertEqual(stages, ["rng", "scheduler", "batch", "forward", "loss", "batch", "forward", "loss", "grad_norm", "scheduler", "update", "weight"])
 
     def test_recomputation_is_marked(self):
         for kind in ("plain", "reentrant"):
@@ -245,6 +245,18 @@ class RecordsWhatIsThere(InFolder):
             for r in marked:  # dropout restores its generator: the same bits again, of the other call in backward's order
                 first = trace.find("forward", r["name"], flags=0, micro_batch=r["micro_batch"], call=1 - r["call"])
                 self.assertEqual(first[0]["outputs"][0]["tensor"], r["outputs"][0]["tensor"])
+
+    def test_a_rate_set_within_the_step(self):
+        model = nn.Linear(2, 2)
+        for tensor_rate in (False, True):
+            optimizer = torch.optim.AdamW(model.parameters(), lr=torch.tensor(0.5) if tensor_rate else 0.5)
+            with Capture(self.folder / f"t{tensor_rate}", model, optimizer) as capture, capture.step(1):
+                model(torch.ones(1, 2)).sum().backward()
+                optimizer.param_groups[0]["lr"] = torch.tensor(0.25) if tensor_rate else 0.25
+                optimizer.step()
+            records = self.trace(f"t{tensor_rate}").find("scheduler", "group.0")
+            self.assertEqual([dict(r["values"])["lr"] for r in records], ["0.5", "0.25"])
+            self.assertEqual([r["call"] for r in records], [0, 1])
 
     def test_a_module_called_twice(self):
         train(self.folder / "t", steps=1)
