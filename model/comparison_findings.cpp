@@ -29,7 +29,7 @@ void addRecipe(const CheckpointComparison &comparison, std::vector<Finding> &fin
         if (finding.where.size() > 3)
             continue;
         firsts += firsts.empty() ? "" : "; ";
-        firsts += row.name + " " + (row.valueA ? row.valueA->toDisplay() : "absent") + " -> "
+        firsts += row.name + " " + (row.valueA ? row.valueA->toDisplay() : "absent") + " → "
             + (row.valueB ? row.valueB->toDisplay() : "absent");
     }
     if (finding.where.empty())

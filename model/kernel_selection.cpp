@@ -45,7 +45,7 @@ std::optional<Finding> KernelSelection::finding() const
         std::string &list = isOther ? selection : inside;
         list += (list.empty() ? "" : ", ") + name;
         if (isOther)
-            list += " (" + grouped(launches.a) + " -> " + grouped(launches.b) + " launches)";
+            list += " (" + grouped(launches.a) + " → " + grouped(launches.b) + " launches)";
     }
     if (!selection.empty())
         finding.text = "the launched kernels are not the same: " + selection

@@ -36,7 +36,7 @@ std::vector<std::pair<std::string, std::string>> unlikeFacts(const Trace &a, con
         const auto other = inB.extract(name);
         // What a side does not state is not known to be another.
         if (!other.empty() && other.mapped() != values)
-            unlike.emplace_back(name, listed(values) + " -> " + listed(other.mapped()));
+            unlike.emplace_back(name, listed(values) + " → " + listed(other.mapped()));
     }
     return unlike;
 }

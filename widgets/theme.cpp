@@ -50,6 +50,7 @@ Theme Theme::of(const QPalette &palette)
         theme.equal = QColor(0x8d, 0x95, 0xa0);
         theme.unknown = QColor(0xf0, 0xe4, 0x42);
         theme.muted = QColor(0x9d, 0xa5, 0xb1);
+        theme.outline = QColor(0x7a, 0x84, 0x91);
         theme.border = QColor(0x3d, 0x44, 0x4d);
         theme.header = QColor(0x2d, 0x33, 0x3b);
     } else {
@@ -59,6 +60,7 @@ Theme Theme::of(const QPalette &palette)
         theme.equal = QColor(0x6b, 0x73, 0x80);
         theme.unknown = QColor(0x8a, 0x6d, 0x00);
         theme.muted = QColor(0x5f, 0x67, 0x75);
+        theme.outline = QColor(0x86, 0x8e, 0x9a);
         theme.border = QColor(0xd0, 0xd5, 0xdd);
         theme.header = QColor(0xee, 0xf0, 0xf4);
     }

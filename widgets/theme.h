@@ -17,6 +17,7 @@ struct Theme
     bool dark = false;
     QColor a, b, difference, equal, unknown;
     QColor text, muted; ///< muted passes 4.5:1 on surface
+    QColor outline;     ///< of a control: 3:1 on surface
     QColor border, surface, window, header, selection;
 
     static Theme of(const QPalette &palette);

@@ -213,7 +213,7 @@ std::vector<const Row *> rowsWith(const std::vector<Row> &rows, ItemStatus statu
 std::string valueLine(const ValueRow &row)
 {
     return "  " + printable(row.name) + "  "
-        + (row.valueA ? printable(row.valueA->toDisplay()) : "absent") + " -> "
+        + (row.valueA ? printable(row.valueA->toDisplay()) : "absent") + " → "
         + (row.valueB ? printable(row.valueB->toDisplay()) : "absent")
         + (isContext(row.stateClass) ? "  (context)" : "") + "\n";
 }

@@ -228,8 +228,9 @@ void Session::Core::listTheOnlySide()
 {
     if (bothOpen() || isOpen(0) == isOpen(1))
         return;
+    const std::size_t side = isOpen(0) ? 0 : 1;
     Job job;
-    job.title = "Listing " + m_sides[isOpen(0) ? 0 : 1].path;
+    job.title = "Listing " + m_sides[side].path;
     job.tag = "list";
     job.lane = Lane::Interactive;
     job.batch = listSideBatch(
@@ -237,7 +238,20 @@ void Session::Core::listTheOnlySide()
         [this](std::optional<Step> step, std::shared_ptr<const CheckpointComparison> listing) {
             showStep(step, std::move(listing));
         });
+    job.ended = [this, side](JobEnd end, const Error *error) {
+        if (end == JobEnd::Failed && isOpen(side))
+            takeUnreadable(side, *error);
+    };
     add(std::move(job), JobWatch::Kind::Minor);
+}
+
+/// The side that is alone: of a series one step does not open, else there is nothing to show.
+void Session::Core::takeUnreadable(std::size_t side, const Error &error)
+{
+    if (m_sides[side].run->isSeries())
+        showStep(m_userStep, notComparable(error.message()));
+    else
+        setSide(side, {Phase::Failed, m_sides[side].path, {}, nullptr, error});
 }
 
 // --- a report -----------------------------------------------------------------------------------
@@ -330,6 +344,17 @@ void Session::Core::selectStep(std::optional<Step> step)
     compareStep();
 }
 
+/// Empty where at least one side has it.
+std::string Session::Core::whyNoStep(Step step) const
+{
+    const Run &a = *m_sides[0].run, &b = *m_sides[1].run;
+    if (!a.isSeries() && !b.isSeries())
+        return "there is no step " + std::to_string(step) + ": these are single checkpoints";
+    return positionOf(a, step) || positionOf(b, step)
+        ? std::string()
+        : "neither side has step " + std::to_string(step);
+}
+
 /// Shows the step that the user selected, from what is known or by comparing it.
 void Session::Core::compareStep()
 {
@@ -337,6 +362,10 @@ void Session::Core::compareStep()
     m_queue.cancelTag("step");
     if (const auto known = m_remembered.find(step); known != m_remembered.end()) {
         showStep(step, known->second);
+        return;
+    }
+    if (const std::string why = whyNoStep(*step); !why.empty()) {
+        showStep(step, notComparable(why));
         return;
     }
     showStep(step, nullptr);

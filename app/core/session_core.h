@@ -56,8 +56,10 @@ private:
     void leaveReport();
     void showRecorded(std::optional<Step> step);
     void listTheOnlySide();
+    void takeUnreadable(std::size_t side, const Error &error);
     void compareRuns();
     void compareStep();
+    std::string whyNoStep(Step step) const;
     void takeComparison(std::shared_ptr<const RunComparison> comparison);
     void takeStep(std::optional<Step> step, std::shared_ptr<const CheckpointComparison> comparison);
     void showStep(std::optional<Step> step, std::shared_ptr<const CheckpointComparison> comparison);

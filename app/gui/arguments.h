@@ -28,6 +28,7 @@ struct Arguments
     int fontPoints = 0;
     std::optional<qint64> step;
 
+    bool leadsSomewhere() const { return step || !select.isEmpty() || !show.isEmpty(); }
     /// `words` without the program's name. Needs no application object and no display.
     static Arguments parse(const QStringList &words);
     static QString help();

@@ -3,9 +3,9 @@
 #include "app/gui/arguments.h"
 #include "app/gui/main_window.h"
 #include "app/gui/samples.h"
-#include "app/gui/screenshot.h"
 #include "app/gui/session_context.h"
 #include "app/gui/settings.h"
+#include "app/gui/starting_view.h"
 
 #include <QApplication>
 #include <QFile>
@@ -110,9 +110,9 @@ int main(int argc, char **argv)
             window.resize(arguments.size);
         window.show();
         openPaths(context, arguments.paths);
-        std::optional<Screenshot> screenshot;
-        if (forDocument)
-            screenshot.emplace(arguments, context, window);
+        std::optional<StartingView> start;
+        if (forDocument || arguments.leadsSomewhere())
+            start.emplace(arguments, context, window);
         status = QApplication::exec();
     }
     settings.sync();

@@ -174,8 +174,12 @@ void MainWindow::showPage()
     const auto used = [this](Side side) {
         return m_context.side(side).phase != SideState::Phase::Empty;
     };
-    // One side alone shows what it holds.
-    const bool some = (used(Side::A) && used(Side::B)) || m_context.stepComparison();
+    // One side alone shows what it holds, or why it does not open.
+    const auto failed = [this](Side side) {
+        return m_context.side(side).phase == SideState::Phase::Failed;
+    };
+    const bool some = (used(Side::A) && used(Side::B)) || failed(Side::A) || failed(Side::B)
+        || m_context.stepComparison();
     if (m_pages->currentIndex() == int(some))
         return;
     if (!some)
@@ -199,6 +203,7 @@ void MainWindow::connectViews()
     connect(m_resume, &ResumeDock::itemRequested, m_list, &TensorList::showItem);
     connect(m_banner, &VerdictBanner::itemRequested, this, &MainWindow::showItem);
     connectRecords();
+    connect(m_banner, &VerdictBanner::metricRequested, m_strip, &StepStrip::showMetric);
     connect(m_banner, &VerdictBanner::classRequested, m_list, &TensorList::showClass);
     connect(m_banner, &VerdictBanner::openRequested, this, &MainWindow::chooseSide);
     connect(m_printer, &ReportPrinter::printed, this,
@@ -229,6 +234,11 @@ void MainWindow::raise(QDockWidget *dock)
 {
     dock->show();
     dock->raise();
+}
+
+void MainWindow::showMessage(const QString &text)
+{
+    m_status->showMessage(text);
 }
 
 std::optional<Place> MainWindow::currentPlace() const
@@ -265,38 +275,6 @@ void MainWindow::go(const Place &place)
     m_leaving = currentPlace();
     refreshPlaces();
     m_context.selectPlace(place.step, place.tensor);
-}
-
-bool MainWindow::showPart(const QString &word)
-{
-    const auto page = [&](TensorDetail::Page shown) { m_detail->showPage(shown); };
-    const std::pair<QString, std::function<void()>> parts[] = {
-        {QStringLiteral("tensors"), [&] { m_list->showPage(TensorList::Page::Tensors); }},
-        {QStringLiteral("modules"), [&] { m_list->treeAction()->setChecked(true); }},
-        {QStringLiteral("values"), [&] { m_list->showPage(TensorList::Page::Values); }},
-        {QStringLiteral("recipe"), [&] { m_list->showRecipe(); }},
-        {QStringLiteral("pairing"), [&] { m_list->showPage(TensorList::Page::Pairing); }},
-        {QStringLiteral("differing"), [&] { m_list->onlyDifferingAction()->setChecked(true); }},
-        {QStringLiteral("elements"), [&] { page(TensorDetail::Page::Elements); }},
-        {QStringLiteral("where"), [&] { page(TensorDetail::Page::Where); }},
-        {QStringLiteral("steps"), [&] { page(TensorDetail::Page::Steps); }},
-        {QStringLiteral("facts"), [&] { page(TensorDetail::Page::Facts); }},
-        {QStringLiteral("layout"), [&] { page(TensorDetail::Page::Layout); }},
-        {QStringLiteral("resume"), [&] { raise(m_resume); }},
-        {QStringLiteral("findings"), [&] { raise(m_findings); }},
-        {QStringLiteral("problems"), [&] { raise(m_problems); }},
-        {QStringLiteral("nonfinite"), [&] { m_searchNonFinite->trigger(); }},
-        {QStringLiteral("open"), [&] { chooseSide(Side::A); }},
-        {QStringLiteral("export"), [&] { chooseReport(); }},
-        {QStringLiteral("shortcuts"), [&] { showShortcuts(this); }},
-    };
-    for (const auto &[name, show] : parts) {
-        if (name != word)
-            continue;
-        show();
-        return true;
-    }
-    return showRecordPart(word);
 }
 
 void MainWindow::refreshActions()

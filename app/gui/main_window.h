@@ -41,6 +41,7 @@ public:
     void applyFont(int points); ///< 0: the system's
     /// A page, dock or state by name: "where", "values", "findings". False for none of that name.
     bool showPart(const QString &word);
+    void showMessage(const QString &text); ///< in the status line
     /// The ending of the name decides the format, as on the command line; .pdf is a print.
     void exportReport(const QString &path);
 
@@ -67,6 +68,8 @@ private:
     void connectViews();
     void connectRecords();
     bool showRecordPart(const QString &word);
+    bool fillPart(const QString &word);
+    void mark(void (PairNotes::*set)(const std::string &, bool));
     void showItem(const QString &name);
     void leadToRecords();
     void restoreWindow();

@@ -4,6 +4,7 @@
 #include "app/gui/main_window.h"
 #include "app/gui/system_theme.h"
 #include "widgets/display_text.h"
+#include "widgets/outlined_style.h"
 #include "widgets/views/element_view.h"
 #include "widgets/views/non_finite_dock.h"
 #include "widgets/views/remark_dock.h"
@@ -218,6 +219,13 @@ void MainWindow::buildHelpMenu()
 void MainWindow::applyTheme(ThemeChoice theme)
 {
     // The style and lightness that the desktop chose, before any theme replaced them.
+    const auto use = [](const QString &name) {
+        const bool isFusion = name.compare(QLatin1String("fusion"), Qt::CaseInsensitive) == 0;
+        if (isFusion)
+            QApplication::setStyle(new OutlinedStyle);
+        else if (QStyle *style = QStyleFactory::create(name))
+            QApplication::setStyle(style);
+    };
     static const QString systemStyle = QApplication::style()->name();
     static const bool systemIsDark =
         QApplication::palette().color(QPalette::Base).lightness() < 128;
@@ -227,16 +235,14 @@ void MainWindow::applyTheme(ThemeChoice theme)
         const bool dark = scheme == SystemTheme::Scheme::Dark && !systemIsDark;
         const bool light = scheme == SystemTheme::Scheme::Light && systemIsDark;
         if (!dark && !light) {
-            if (QApplication::style()->name() != systemStyle)
-                QApplication::setStyle(systemStyle);
+            use(systemStyle);
             QApplication::setPalette(QPalette());
             QApplication::setPalette(quietSelection(QApplication::palette()));
             return;
         }
         theme = dark ? ThemeChoice::Dark : ThemeChoice::Light; // the portal knows better
     }
-    if (QStyle *fusion = QStyleFactory::create(QStringLiteral("Fusion")))
-        QApplication::setStyle(fusion); // other styles draw with colours of their own
+    use(QStringLiteral("fusion")); // other styles draw with colours of their own
     QApplication::setPalette(theme == ThemeChoice::Dark ? darkPalette() : lightPalette());
 }
 

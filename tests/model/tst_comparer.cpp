@@ -889,8 +889,8 @@ void TestComparer::findings()
              (std::vector<std::string>{"pickle-runs-code", "recipe-differs", "same-bytes-as"}));
     QCOMPARE(comparison.findings[0].where, (std::vector<std::string>{"B"}));
     QVERIFY(has(comparison.findings[1].text, "2 recipe differences"));
-    QVERIFY(has(comparison.findings[1].text, "args.lr 0.1 -> 0.2"));
-    QVERIFY(has(comparison.findings[1].text, "args.seed absent -> 1"));
+    QVERIFY(has(comparison.findings[1].text, "args.lr 0.1 → 0.2"));
+    QVERIFY(has(comparison.findings[1].text, "args.seed absent → 1"));
     QVERIFY(has(comparison.findings[2].text, "tied is only in B"));
 }
 

@@ -191,7 +191,7 @@ private slots:
         QVERIFY(textOf(inside, "kernels").contains("the cause is inside"));
         const TraceComparison other =
             compared({{launch("tile_64", 0, "1")}}, {{launch("tile_128", 0, "2")}});
-        QVERIFY(textOf(other, "kernels").contains("tile_64 (1 -> 0 launches)"));
+        QVERIFY(textOf(other, "kernels").contains("tile_64 (1 → 0 launches)"));
         QVERIFY(textOf(other, "kernels").contains("an autotuner chose otherwise"));
         for (const TraceComparison *result : {&inside, &other}) {
             QVERIFY(findingOf(*result, "kernels")->certainty == Certainty::ConsistentWith);

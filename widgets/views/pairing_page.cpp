@@ -164,6 +164,11 @@ void PairingPage::buildScope()
     m_scope->setMenu(menu);
 }
 
+void PairingPage::setRenameRules(const QString &rules)
+{
+    m_rename->setText(rules);
+}
+
 void PairingPage::showOptions(const PairingOptions &options)
 {
     const auto globs = [](const std::vector<std::string> &texts) {

@@ -29,7 +29,8 @@ public:
     QTreeView *view() const { return m_view; }
     PairingTableModel *model() const { return m_model; }
     void setFilter(const RowFilter &filter);
-    QString summary() const; ///< counts, and what would help
+    void setRenameRules(const QString &rules); ///< as typed: previewed, not applied
+    QString summary() const;                   ///< counts, and what would help
 
 Q_SIGNALS:
     void rowsChanged();

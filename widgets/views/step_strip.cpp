@@ -20,15 +20,6 @@ using namespace step_strip;
 
 namespace {
 
-const MetricSeries *lossOf(const SideState &side)
-{
-    for (const MetricSeries &series : side.metrics) {
-        if (series.name == "loss")
-            return &series;
-    }
-    return side.metrics.empty() ? nullptr : &side.metrics.front();
-}
-
 const MetricSeries *seriesNamed(const SideState &side, const std::string &name)
 {
     for (const MetricSeries &series : side.metrics) {
@@ -194,26 +185,60 @@ void StepStrip::openAtDivergence()
         m_axis.showRange(double(*first->step) - Before, double(*first->step) + After);
 }
 
+/// Which one of those that both sides have, or that a report has: what was chosen, else the loss,
+/// else the first.
+std::string StepStrip::metricToShow() const
+{
+    std::vector<std::string> names;
+    for (const MetricSeries &series : m_context->side(Side::A).metrics)
+        names.push_back(series.name);
+    if (m_context->isReport() && m_comparison) {
+        for (const MetricComparison &metric : m_comparison->metrics)
+            names.push_back(metric.name);
+    }
+    for (const std::string &wanted : {m_chosenMetric.toStdString(), std::string("loss")}) {
+        if (std::find(names.begin(), names.end(), wanted) != names.end())
+            return wanted;
+    }
+    return names.empty() ? std::string() : names.front();
+}
+
 void StepStrip::refreshMetric()
 {
     m_metric = {};
     m_metricName.clear();
+    const std::string shown = metricToShow();
     const SideState sideA = m_context->side(Side::A), sideB = m_context->side(Side::B);
-    const MetricSeries *a = lossOf(sideA);
-    const MetricSeries *b = a ? seriesNamed(sideB, a->name) : nullptr;
+    const MetricSeries *a = seriesNamed(sideA, shown);
+    const MetricSeries *b = seriesNamed(sideB, shown);
     if (a && b) {
-        m_metricName = displayText(a->name);
+        m_metricName = displayText(shown);
         m_metric = MetricDeltas(*a, *b);
         return;
     }
-    if (!m_comparison || !m_context->isReport() || m_comparison->metrics.empty())
+    if (!m_comparison || !m_context->isReport())
         return;
-    const auto &metrics = m_comparison->metrics;
-    const auto loss = std::find_if(metrics.begin(), metrics.end(),
-                                   [](const MetricComparison &m) { return m.name == "loss"; });
-    const MetricComparison &shown = loss == metrics.end() ? metrics.front() : *loss;
-    m_metricName = displayText(shown.name);
-    m_metric = MetricDeltas(shown);
+    for (const MetricComparison &metric : m_comparison->metrics) {
+        if (metric.name != shown)
+            continue;
+        m_metricName = displayText(shown);
+        m_metric = MetricDeltas(metric);
+        return;
+    }
+}
+
+void StepStrip::showMetric(const QString &name)
+{
+    m_chosenMetric = name;
+    refresh();
+    if (m_comparison) {
+        for (const MetricComparison &metric : m_comparison->metrics) {
+            if (displayText(metric.name) == name && metric.firstProvenDifference)
+                m_axis.show(double(*metric.firstProvenDifference));
+        }
+    }
+    setFocus(Qt::OtherFocusReason);
+    update();
 }
 
 QString StepStrip::metricSummary() const

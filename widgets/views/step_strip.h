@@ -43,6 +43,8 @@ public:
     std::vector<Column> columns() const; ///< as painted at the present zoom
     /// "0 at every common step (every bit known)", as written in the metric lane.
     QString metricSummary() const;
+    /// Draws that metric instead of the loss and brings the step into view at which it first differs.
+    void showMetric(const QString &name);
     const Timeline &timeline() const { return m_timeline.timeline(); }
     /// As it is on the screen, as a file: suffix "png" or "svg".
     QByteArray picture(const QString &suffix) const;
@@ -80,6 +82,7 @@ private:
 
     void refresh();
     void refreshMetric();
+    std::string metricToShow() const;
     void refreshMarks();
     void openAtDivergence();
     void measure();
@@ -114,6 +117,7 @@ private:
     bool m_openedAtDivergence = false;
     MetricDeltas m_metric;
     QString m_metricName;
+    QString m_chosenMetric; ///< instead of the loss; of a pair that has it
     StepAxis m_axis;
     int m_labelWidth = 0;
     QPoint m_pressedAt;

@@ -67,7 +67,7 @@ void StepStrip::paint(QPainter &painter) const
 void StepStrip::paintEmpty(QPainter &painter) const
 {
     painter.setPen(Theme::of(palette()).muted);
-    const QString text = m_comparison ? tr("Single checkpoints: there are no steps to choose from.")
+    const QString text = m_comparison ? tr("There is no series here, and no step to choose.")
                                       : tr("The steps of the runs appear here.");
     painter.drawText(rect().adjusted(LabelLeft, 0, -8, 0), Qt::AlignVCenter, text);
 }

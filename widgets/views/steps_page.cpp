@@ -83,7 +83,7 @@ void StepsPage::refreshTensor()
     if (!selected)
         describe(tr("Select a tensor to follow it over the steps."));
     else if (!series)
-        describe(tr("Single checkpoints: there are no steps to follow the tensor over."));
+        describe(tr("There is no series here, and no steps to follow the tensor over."));
     else {
         describe(tr("Reading the tensor at every step…"));
         ask();

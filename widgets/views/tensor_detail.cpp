@@ -155,6 +155,12 @@ void TensorDetail::showPage(Page page)
     m_tabs->setCurrentIndex(int(page));
 }
 
+void TensorDetail::goTo(const QString &index)
+{
+    showPage(Page::Elements);
+    m_elements->goTo(index);
+}
+
 const TensorRow *TensorDetail::row() const
 {
     const auto selected = m_context->selectedTensor();
@@ -184,7 +190,8 @@ QString TensorDetail::whyEmpty() const
         if (runs->trace)
             return tr("These traces kept no tensors to look into. The lanes above show which of "
                       "their records differ.");
-        const std::string &reason = runs->verdict.reason;
+        const std::string &ofStep = m_comparison->verdict.reason;
+        const std::string &reason = ofStep.empty() ? runs->verdict.reason : ofStep;
         return reason.empty() ? tr("There are no tensors.")
                               : tr("Nothing to show: %1").arg(displayText(reason));
     }

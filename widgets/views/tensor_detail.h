@@ -34,6 +34,7 @@ public:
     QString summary() const; ///< the header, or why there is nothing, as plain text
     Page page() const;
     void showPage(Page page);
+    void goTo(const QString &index); ///< as typed into the field for it
 
 Q_SIGNALS:
     void message(const QString &text); ///< for the status line

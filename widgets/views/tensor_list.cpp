@@ -60,6 +60,17 @@ QString stepText(const ViewContext *context)
     return step ? TensorList::tr("step %1 · ").arg(*step) : QString();
 }
 
+/// Of an empty page.
+QString whyNone(const CheckpointComparison &comparison, bool values)
+{
+    const Verdict &verdict = comparison.verdict;
+    if (comparison.values.empty() && verdict.outcome == Outcome::NotCompared
+        && !verdict.reason.empty())
+        return TensorList::tr("Nothing to list: %1.").arg(displayText(verdict.reason));
+    return values ? TensorList::tr("There are no values beside the tensors.")
+                  : TensorList::tr("No tensors.");
+}
+
 } // namespace
 
 TensorList::TensorList(ViewContext *context, QWidget *parent)
@@ -358,6 +369,10 @@ void TensorList::updateHeader()
     const bool values = page() == Page::Values;
     const RowTableModel *rows = values ? static_cast<const RowTableModel *>(m_values) : m_table;
     const auto shown = std::size_t(rows->rowCount());
+    if (comparison->tensors.empty() && comparison->values.empty()) {
+        m_counts->setText(stepText(m_context) + tr("nothing to list"));
+        return;
+    }
     // One side alone has nothing to count but itself.
     m_counts->setText(stepText(m_context)
                       + (m_context->comparison() ? countsText(
@@ -388,7 +403,7 @@ void TensorList::updatePlaceholder()
         const bool values = page() == Page::Values;
         const std::size_t total = values ? comparison->values.size() : comparison->tensors.size();
         if (total == 0)
-            text = values ? tr("There are no values beside the tensors.") : tr("No tensors.");
+            text = whyNone(*comparison, values);
         else if (m_onlyDiffering->isChecked() && m_filter->text().isEmpty())
             text = comparison->finished ? tr("Nothing differs here.") : tr("Nothing differs yet.");
         else
@@ -479,6 +494,17 @@ void TensorList::showClass(StateClass stateClass)
     m_onlyClass = stateClass;
     applyFilter();
     showPage(any ? Page::Tensors : Page::Values);
+}
+
+void TensorList::setFilterText(const QString &text)
+{
+    m_filter->setText(text);
+}
+
+void TensorList::previewRename(const QString &rules)
+{
+    showPage(Page::Pairing);
+    m_pairing->setRenameRules(rules);
 }
 
 bool TensorList::showItem(const QString &name)

@@ -47,6 +47,9 @@ public:
     void showRecipe();
     /// Everything of one class, on the page that has some of it.
     void showClass(StateClass stateClass);
+    void setFilterText(const QString &text);
+    /// The pairing page with rename rules typed in, not yet applied.
+    void previewRename(const QString &rules);
     /// Selects the tensor or value of that name, taking off a filter that hides it.
     bool showItem(const QString &name);
 

@@ -5,6 +5,7 @@
 #include "widgets/theme.h"
 #include "widgets/views/card.h"
 #include "widgets/views/class_row.h"
+#include "widgets/views/linked_sentence.h"
 #include "widgets/views/shown_lists.h"
 #include "widgets/views/styled_text.h"
 
@@ -43,20 +44,6 @@ QString shortValue(const std::optional<Value> &value)
 QString itemLink(const std::string &name)
 {
     return QStringLiteral("item:") + displayText(name);
-}
-
-/// A sentence in which a name is a link to what it names.
-void addLinked(Segments &segments, const QString &text, const std::string &name, const Theme &theme)
-{
-    const QString shown = displayText(name);
-    const qsizetype at = shown.isEmpty() ? -1 : text.indexOf(shown);
-    if (at < 0) {
-        segments.push_back({text, theme.text});
-        return;
-    }
-    segments.push_back({text.left(at), theme.text});
-    segments.push_back({shown, theme.text, false, false, itemLink(name)});
-    segments.push_back({text.mid(at + shown.size()), theme.text});
 }
 
 /// False where no recipe differs.
@@ -155,17 +142,18 @@ void addVerdict(Segments &segments, const RunComparison &comparison, const Theme
     if (!statement.startsWith(describe(verdict.outcome)))
         statement = describe(verdict.outcome) + QStringLiteral(": ") + statement;
     segments.push_back({sign(verdict.outcome) + u' ', theme.color(verdict.outcome), true});
-    segments.push_back({statement, theme.text, true});
+    const LinkedSentence links(comparison, comparison.shown);
+    links.append(segments, statement, {{}, theme.text, true});
     const QString reason = sentence(verdict.reason);
     if (!reason.isEmpty() && !displayText(verdict.sentence).contains(displayText(verdict.reason)))
-        segments.push_back({u' ' + reason, theme.text});
+        links.append(segments, u' ' + reason, {{}, theme.text});
     if (comparison.firstDivergence) {
         const FirstDivergence &first = *comparison.firstDivergence;
         segments.push_back({QStringLiteral(" ")});
         QString text = sentence(first.sentence);
         if (first.sentence.starts_with(first.name)) // a name keeps its case
             text.replace(0, 1, displayText(first.sentence).left(1));
-        addLinked(segments, text, first.name, theme);
+        links.append(segments, text, {{}, theme.text});
         const auto &marks = comparison.steps;
         const bool isShown = marks.empty()
             || std::any_of(marks.begin(), marks.end(),
@@ -206,6 +194,8 @@ QString listedText(const ViewContext &context, const QString &name)
     const auto listing = context.stepComparison();
     if (!listing)
         return {};
+    if (listing->tensors.empty() && listing->values.empty())
+        return u'\n' + sentence(listing->verdict.reason);
     return VerdictBanner::tr("\n%1 and %2 of %3 are listed below.")
         .arg(countedText(listing->tensors.size(), "tensor", "tensors"),
              countedText(listing->values.size(), "value", "values"), name);
@@ -249,6 +239,9 @@ Segments failedSides(const ViewContext &context, const Theme &theme)
                                 .arg(QChar(side == Side::A ? u'A' : u'B'))
                                 .arg(state.error),
                             theme.text, true});
+        segments.push_back({QStringLiteral(" ")});
+        segments.push_back({VerdictBanner::tr("Open another"), theme.color(side), true, false,
+                            QStringLiteral("open:") + (side == Side::A ? u'A' : u'B')});
     }
     if (!segments.empty() && isOneSideAlone(context))
         segments.push_back({listedText(context,
@@ -325,6 +318,8 @@ void VerdictBanner::follow(const QString &link)
         m_context->selectStep(Step(link.mid(5).toLongLong()));
     else if (link.startsWith(QLatin1String("item:")))
         Q_EMIT itemRequested(link.mid(5));
+    else if (link.startsWith(QLatin1String("metric:")))
+        Q_EMIT metricRequested(link.mid(7));
     else if (link == QLatin1String("findings"))
         Q_EMIT findingsRequested();
     else if (link == QLatin1String("problems"))

@@ -23,6 +23,7 @@ public:
 Q_SIGNALS:
     void recipeRequested(); ///< show the recipe differences among the values
     void itemRequested(const QString &name);
+    void metricRequested(const QString &name); ///< show it in the strip
     void classRequested(forkpoint::StateClass stateClass);
     void placeRequested(std::int64_t step, const std::string &stage); ///< records of traces
     void findingsRequested();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/gui/screenshot.h"
+#include "app/gui/starting_view.h"
 
 #include "app/gui/main_window.h"
 #include "widgets/display_text.h"
@@ -20,7 +20,7 @@ constexpr int GiveUpMs = 120'000;
 
 } // namespace
 
-Screenshot::Screenshot(const Arguments &arguments, ViewContext &context, MainWindow &window)
+StartingView::StartingView(const Arguments &arguments, ViewContext &context, MainWindow &window)
     : m_arguments(arguments),
       m_context(context),
       m_window(window)
@@ -37,7 +37,7 @@ Screenshot::Screenshot(const Arguments &arguments, ViewContext &context, MainWin
     connect(&context, &ViewContext::recordTextReady, this, stir);
     connect(&context, &ViewContext::driftReady, this, stir);
     connect(&context, &ViewContext::jobChanged, this, stir);
-    connect(&m_timer, &QTimer::timeout, this, &Screenshot::look);
+    connect(&m_timer, &QTimer::timeout, this, &StartingView::look);
     m_quiet.start();
     m_since.start();
     m_timer.start(arguments.early ? 0 : LookEveryMs);
@@ -45,14 +45,23 @@ Screenshot::Screenshot(const Arguments &arguments, ViewContext &context, MainWin
         context.cancelJob();
 }
 
-bool Screenshot::busy() const
+bool StartingView::isReady() const
 {
-    return m_context.job().phase == JobState::Phase::Running || m_quiet.elapsed() < QuietMs;
+    if (isPicture())
+        return m_context.job().phase != JobState::Phase::Running && m_quiet.elapsed() >= QuietMs;
+    const auto isOpening = [this](Side side) {
+        return m_context.side(side).phase == SideState::Phase::Opening;
+    };
+    if (isOpening(Side::A) || isOpening(Side::B))
+        return false;
+    const auto shown = m_context.stepComparison();
+    return m_stage != Stage::Selecting || m_arguments.select.isEmpty()
+        || (shown && shown->finished);
 }
 
-void Screenshot::look()
+void StartingView::look()
 {
-    if (m_since.elapsed() > GiveUpMs) {
+    if (isPicture() && m_since.elapsed() > GiveUpMs) {
         std::fputs("forkpoint: --screenshot: the comparison did not finish in time\n", stderr);
         QCoreApplication::exit(2);
         return;
@@ -61,11 +70,11 @@ void Screenshot::look()
         write();
         return;
     }
-    if (busy())
+    if (!isReady())
         return;
     m_quiet.restart();
     switch (m_stage) {
-    case Stage::Comparing:
+    case Stage::Opening:
         if (m_arguments.step)
             m_context.selectStep(*m_arguments.step);
         m_stage = Stage::Selecting;
@@ -75,36 +84,54 @@ void Screenshot::look()
         m_stage = Stage::Showing;
         break;
     case Stage::Showing:
-        for (const QString &part : m_arguments.show) {
-            if (!m_window.showPart(part)) {
-                m_missing = true;
-                std::fprintf(stderr, "forkpoint: --show: no part '%s'\n", qPrintable(part));
-            }
-        }
+        show();
         m_stage = Stage::Settling;
         break;
-    case Stage::Settling: write(); break;
+    case Stage::Settling:
+        m_timer.stop();
+        if (isPicture())
+            write();
+        break;
     }
 }
 
-void Screenshot::select()
+void StartingView::miss(const QString &option, const QString &text)
+{
+    m_missing = true;
+    std::fprintf(stderr, "forkpoint: %s: %s\n", qPrintable(option), qPrintable(text));
+    m_window.showMessage(text);
+}
+
+void StartingView::select()
 {
     const auto comparison = m_context.stepComparison();
+    if (m_arguments.step && comparison && comparison->tensors.empty()
+        && comparison->values.empty()) {
+        miss(QStringLiteral("--step"),
+             displayText(comparison->verdict.reason.empty() ? "nothing is at that step"
+                                                            : comparison->verdict.reason));
+        return;
+    }
     if (m_arguments.select.isEmpty() || !comparison)
         return;
-    m_missing = true;
     for (std::size_t row = 0; row < comparison->tensors.size(); ++row) {
         if (qs(comparison->tensors[row].name) != m_arguments.select)
             continue;
         m_context.selectTensor(row);
-        m_missing = false;
+        return;
     }
-    if (m_missing)
-        std::fprintf(stderr, "forkpoint: --select: no tensor '%s'\n",
-                     qPrintable(m_arguments.select));
+    miss(QStringLiteral("--select"), tr("no tensor '%1'").arg(displayText(m_arguments.select)));
 }
 
-void Screenshot::write()
+void StartingView::show()
+{
+    for (const QString &part : m_arguments.show) {
+        if (!m_window.showPart(part))
+            miss(QStringLiteral("--show"), tr("no part '%1'").arg(displayText(part)));
+    }
+}
+
+void StartingView::write()
 {
     m_timer.stop();
     auto *dialog = m_window.findChild<QDialog *>(QString(), Qt::FindDirectChildrenOnly);

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// States of the window that are not "two runs, compared": what is shown, and where it leads.
+#include "loaders/hdf5_client.h"
+#include "viewer_fixture.h"
+#include "widget_test_main.h"
+#include "widgets/outlined_style.h"
+#include "widgets/theme.h"
+#include "widgets/views/step_strip.h"
+#include "widgets/views/styled_text.h"
+#include "widgets/views/tensor_detail.h"
+#include "widgets/views/tensor_list.h"
+#include "widgets/views/verdict_banner.h"
+#include "widgets/views/welcome.h"
+
+#include <QCheckBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QRadioButton>
+#include <QSettings>
+#include <QStyleOptionButton>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <cmath>
+
+using namespace forkpoint;
+
+namespace {
+
+/// Relative luminance of sRGB, as WCAG 2 defines it.
+double luminance(const QColor &color)
+{
+    const auto linear = [](double value) {
+        return value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
+    };
+    return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF())
+        + 0.0722 * linear(color.blueF());
+}
+
+double contrast(const QColor &one, const QColor &other)
+{
+    const double a = luminance(one), b = luminance(other);
+    return (std::max(a, b) + 0.05) / (std::min(a, b) + 0.05);
+}
+
+/// The best contrast to `surface` near the left edge of a control, half way down.
+double edgeContrast(QWidget &control, const QRect &area, const QColor &surface)
+{
+    const QImage image = control.grab().toImage();
+    double best = 1;
+    for (int x = area.left(); x < area.left() + 3; ++x)
+        best = std::max(best, contrast(image.pixelColor(x, area.center().y()), surface));
+    return best;
+}
+
+QStringList linksOf(const Viewer &viewer)
+{
+    QStringList links;
+    for (const StyledText *text : viewer.find<VerdictBanner>()->findChildren<StyledText *>())
+        links += text->links();
+    return links;
+}
+
+QString placeholdersOf(QWidget *view)
+{
+    QStringList texts;
+    for (const QLabel *label : view->findChildren<QLabel *>()) {
+        if (label->isVisible())
+            texts += label->text();
+    }
+    return texts.join(u'\n');
+}
+
+} // namespace
+
+class TestWindowStates : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void initTestCase();
+    void outlinesAreSeen_data();
+    void outlinesAreSeen();
+    void everyNounOfTheBannerLeads();
+    void aBrokenSideAloneSaysWhy_data();
+    void aBrokenSideAloneSaysWhy();
+    void aStepThatIsNotThereIsSaid();
+    void singleCheckpointsHaveNoStep();
+
+private:
+    QTemporaryDir m_folder;
+};
+
+void TestWindowStates::initTestCase()
+{
+    QVERIFY(m_folder.isValid());
+    QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, m_folder.path());
+}
+
+void TestWindowStates::outlinesAreSeen_data()
+{
+    QTest::addColumn<bool>("dark");
+    QTest::newRow("light") << false;
+    QTest::newRow("dark") << true;
+}
+
+void TestWindowStates::outlinesAreSeen()
+{
+    QFETCH(bool, dark);
+    OutlinedStyle style;
+    const QPalette palette = dark ? darkPalette() : lightPalette();
+    const QColor surface = palette.color(QPalette::Base);
+    QCheckBox box;
+    QRadioButton radio;
+    QLineEdit edit;
+    for (QWidget *control : std::initializer_list<QWidget *>{&box, &radio, &edit}) {
+        control->setStyle(&style);
+        control->setPalette(palette);
+        control->setAutoFillBackground(true);
+        control->resize(control->sizeHint());
+    }
+    QStyleOptionButton option;
+    option.initFrom(&box);
+    const QRect boxArea = style.subElementRect(QStyle::SE_CheckBoxIndicator, &option, &box);
+    const QRect radioArea = style.subElementRect(QStyle::SE_RadioButtonIndicator, &option, &radio);
+    QVERIFY(edgeContrast(box, boxArea, surface) >= 3);
+    QVERIFY(edgeContrast(radio, radioArea, surface) >= 3);
+    QVERIFY(edgeContrast(edit, edit.rect(), surface) >= 3);
+}
+
+// "At step 5: loss differs in its bits first; rng.torch (rng) is the first item that differs, at
+// step 8."
+void TestWindowStates::everyNounOfTheBannerLeads()
+{
+    Viewer viewer;
+    viewer.context.openPair(SampleA, SampleD);
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
+    const QStringList links = linksOf(viewer);
+    for (const char *link : {"metric:loss", "item:rng.torch", "class:rng", "step:8"})
+        QVERIFY2(links.contains(QLatin1String(link)), qPrintable(links.join(u' ')));
+    QVERIFY(!links.contains(QStringLiteral("step:5"))); // neither has a checkpoint there
+    auto *list = viewer.find<TensorList>();
+    Q_EMIT viewer.find<VerdictBanner>()->itemRequested(QStringLiteral("rng.torch"));
+    QVERIFY(list->page() == TensorList::Page::Tensors || list->page() == TensorList::Page::Values);
+    Q_EMIT viewer.find<VerdictBanner>()->metricRequested(QStringLiteral("loss"));
+    QVERIFY(viewer.find<StepStrip>()->metricSummary().contains(QStringLiteral("step 5")));
+}
+
+void TestWindowStates::aBrokenSideAloneSaysWhy_data()
+{
+    QTest::addColumn<QByteArray>("contents");
+    QTest::newRow("known to nobody") << QByteArray("no checkpoint, and no trace either");
+    if (whyNoHdf5().empty()) // opens, and then cannot be read
+        QTest::newRow("HDF5") << QByteArray("\x89HDF\r\n\x1a\nbroken", 14);
+}
+
+void TestWindowStates::aBrokenSideAloneSaysWhy()
+{
+    QFETCH(QByteArray, contents);
+    const QString path = m_folder.filePath(QStringLiteral("notes.bin"));
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(contents);
+    file.close();
+    Viewer viewer;
+    viewer.context.openSide(Side::A, path);
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.context.side(Side::A).phase == SideState::Phase::Failed,
+                             Patience);
+    auto *banner = viewer.find<VerdictBanner>();
+    QTRY_VERIFY(banner->isVisible());
+    QVERIFY(!viewer.find<Welcome>()->isVisible());
+    QVERIFY2(banner->plainText().contains(QStringLiteral("A could not be opened")),
+             qPrintable(banner->plainText()));
+    QVERIFY(banner->plainText().contains(viewer.context.side(Side::A).error));
+    QVERIFY(linksOf(viewer).contains(QStringLiteral("open:A")));
+}
+
+void TestWindowStates::aStepThatIsNotThereIsSaid()
+{
+    Viewer viewer;
+    viewer.context.openPair(SampleA, SampleC);
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
+    const QString job = viewer.context.job().title;
+    viewer.context.selectStep(99);
+    QTRY_COMPARE(viewer.context.selectedStep(), std::optional<Step>(99));
+    const QString why = QStringLiteral("neither side has step 99");
+    QTRY_VERIFY(placeholdersOf(viewer.find<TensorList>()).contains(why));
+    QTRY_VERIFY(viewer.find<TensorDetail>()->summary().contains(why));
+    QCOMPARE(viewer.context.job().title, job); // nothing was compared
+}
+
+void TestWindowStates::singleCheckpointsHaveNoStep()
+{
+    Viewer viewer;
+    viewer.context.openPair(SampleA + QStringLiteral("/step_000004.pt"),
+                            SampleC + QStringLiteral("/step_000004.pt"));
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
+    viewer.context.selectStep(99);
+    QTRY_VERIFY(placeholdersOf(viewer.find<TensorList>())
+                    .contains(QStringLiteral("there is no step 99: these are single checkpoints")));
+}
+
+FP_WIDGET_TEST_MAIN(TestWindowStates)
+#include "tst_window_states.moc"

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/outlined_style.h"
+
+#include "widgets/theme.h"
+
+#include <QPainter>
+#include <QStyleOption>
+
+namespace forkpoint {
+
+OutlinedStyle::OutlinedStyle() : QProxyStyle(QStringLiteral("Fusion")) {}
+
+void OutlinedStyle::drawPrimitive(PrimitiveElement element, const QStyleOption *option,
+                                  QPainter *painter, const QWidget *widget) const
+{
+    QProxyStyle::drawPrimitive(element, option, painter, widget);
+    const bool isBox = element == PE_IndicatorCheckBox;
+    const bool isRadio = element == PE_IndicatorRadioButton;
+    if (!isBox && !isRadio && element != PE_FrameLineEdit)
+        return;
+    constexpr qreal Radius = 2;
+    const Theme theme = Theme::of(option->palette);
+    const bool isEnabled = option->state & State_Enabled;
+    const bool hasKeyboard = option->state & State_HasFocus;
+    const QRectF area = QRectF(option->rect).adjusted(0.5, 0.5, -0.5, -0.5);
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    painter->setPen(!isEnabled ? theme.border : hasKeyboard ? theme.a : theme.outline);
+    painter->setBrush(Qt::NoBrush);
+    if (isRadio)
+        painter->drawEllipse(area);
+    else
+        painter->drawRoundedRect(area, isBox ? 1 : Radius, isBox ? 1 : Radius);
+    painter->restore();
+}
+
+} // namespace forkpoint
