@@ -2,6 +2,7 @@
 // What a comparison of two checkpoints will read, and what it knows without.
 #include "model/compare_rows.h"
 #include "model/comparer_state.h"
+#include "model/logical_sides.h"
 #include "model/value_comparison.h"
 
 #include <algorithm>
@@ -20,6 +21,7 @@ constexpr std::uint64_t TaskBytes = 4u << 20;
 void CheckpointComparer::State::prepare()
 {
     pairing = pairCatalogs(a->catalog(), b->catalog(), options.pairing);
+    tellAssembled(pairing.tensors, *a, *b);
     PreparedRows prepared = prepareRows(pairing, a->catalog(), b->catalog());
     result.tensors = std::move(prepared.rows);
     measuredAs = std::move(prepared.measuredAs);

@@ -4,7 +4,6 @@
 #include "model/format.h"
 #include "model/layout_findings.h"
 #include "model/owner_differences.h"
-#include "model/rank_assembly.h"
 
 #include <algorithm>
 #include <map>
@@ -208,9 +207,7 @@ std::vector<Finding> comparisonFindings(const CheckpointComparison &comparison,
     for (Finding &finding : ownerFindings(comparison, a, b, mayRead ? OwnerBytes : 0, stop))
         findings.push_back(std::move(finding));
     if (mayRead) {
-        for (Finding &finding : layoutFindings(comparison, a, b, LayoutBytes, stop))
-            findings.push_back(std::move(finding));
-        for (Finding &finding : assemblyFindings(a, b, LayoutBytes, std::move(stop)))
+        for (Finding &finding : layoutFindings(comparison, a, b, LayoutBytes, std::move(stop)))
             findings.push_back(std::move(finding));
     }
     for (const auto &[side, source] : {std::pair{"A", &a}, std::pair{"B", &b}}) {

@@ -3,6 +3,7 @@
 
 #include "model/causal_chain.h"
 #include "model/format.h"
+#include "model/logical_sides.h"
 #include "model/metric_findings.h"
 #include "model/metric_kind.h"
 #include "model/run_conclusions.h"
@@ -342,8 +343,9 @@ void RunComparer::State::openStep(std::stop_token stop)
     CompareOptions own = options;
     // Statistics belong to the step that is shown: the first that differs.
     own.measure = !parted || bisection;
-    comparer = std::make_unique<CheckpointComparer>(
-        std::move(sourceA).value(), std::move(sourceB).value(), std::move(own), backend, executor);
+    LogicalSides sides = logicalSides(std::move(sourceA).value(), std::move(sourceB).value());
+    comparer = std::make_unique<CheckpointComparer>(std::move(sides.a), std::move(sides.b),
+                                                    std::move(own), backend, executor);
 }
 
 /// Of traces without checkpoints the step at which they part, if both kept tensors of it, else the

@@ -2,6 +2,7 @@
 #include "app/core/elements_search.h"
 
 #include "app/core/elements_document.h"
+#include "model/logical_sides.h"
 #include "model/owner_differences.h"
 #include "model/widened_source.h"
 
@@ -47,8 +48,9 @@ FoundElements readStep(const Run &a, const Run &b, const PlannedStep &step,
     auto sourceB = b.open(*step.b, {});
     if (!sourceB)
         return notOpened(b.steps()[*step.b], std::move(sourceB).error());
+    LogicalSides sides = logicalSides(*sourceA, *sourceB);
     const bool complete = (*sourceA)->catalog().complete && (*sourceB)->catalog().complete;
-    auto pair = findPair(*sourceA, *sourceB, request.pairing, request.tensor);
+    auto pair = findPair(sides.a, sides.b, request.pairing, request.tensor);
     if (!pair) {
         const bool oneSided = pair.error().code == ErrorCode::Mismatch;
         return failed(std::move(pair).error(),

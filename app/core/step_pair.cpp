@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/step_pair.h"
 
+#include "model/logical_sides.h"
+
 namespace forkpoint {
 
 namespace {
@@ -26,7 +28,8 @@ Result<OpenedPair> openStepOfBoth(const SessionInputs &inputs, std::optional<Ste
     if (inputs.b) {
         FP_TRY(opened.b, openStep(*inputs.b, step, stop));
     }
-    return opened;
+    LogicalSides sides = logicalSides(std::move(opened.a), std::move(opened.b));
+    return OpenedPair{std::move(sides.a), std::move(sides.b)};
 }
 
 } // namespace forkpoint

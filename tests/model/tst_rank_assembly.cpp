@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Wholes that are cut by the index arithmetic of tensor parallelism, and put together again.
+// Wholes that are cut by the index arithmetic of tensor, pipeline and expert parallelism, and put together again.
 #include "model/rank_assembly.h"
 
+#include "gpu/cpu_backend.h"
+#include "model/checkpoint_comparer.h"
+#include "model/logical_sides.h"
+#include "model/rank_parts.h"
 #include "tests/support/memory_source.h"
 
 #include <QTest>
 
+#include <algorithm>
 #include <random>
+#include <set>
 
 using namespace forkpoint;
 using namespace forkpoint::test;
 
 namespace {
 
-constexpr std::uint64_t Plenty = 1u << 24;
-constexpr Index Hidden = 4, Features = 8, Layers = 4;
+constexpr Index Hidden = 4, Heads = 4, Features = 8, Vocabulary = 8, Layers = 4;
 
 using Elements = std::vector<float>;
 
@@ -28,70 +33,141 @@ Elements cut(const Elements &whole, Index columns, Index from, Index to, Index l
     return result;
 }
 
-struct Runs
+Elements elementsOf(Index count, unsigned seed)
 {
-    SourcePtr ranks, whole;
+    std::mt19937 random(seed);
+    Elements result(count);
+    for (float &element : result)
+        element = float(random() % 100000);
+    return result;
+}
+
+struct Topology
+{
+    Index tensor = 1, pipeline = 1;
+    bool gated = false;
 };
 
-/// Two tensor and two pipeline ranks of a model of four layers; the whole with layers stacked.
-Runs runs(bool gated, bool oneBitOff)
+std::string folderOf(const Topology &topology, Index tp, Index pp)
 {
-    std::mt19937 random(21);
-    const auto elements = [&](Index count) {
-        Elements result(count);
-        for (float &element : result)
-            element = float(random() % 1000);
-        return result;
+    return "mp_rank_0" + std::to_string(tp)
+        + (topology.pipeline > 1 ? "_00" + std::to_string(pp) : std::string());
+}
+
+TensorRef &addPart(const SourcePtr &source, const std::string &folder, OwnerIndex owner,
+                   const std::string &name, std::vector<Index> shape, const Elements &part)
+{
+    TensorRef &tensor = source->add({{Key::of(folder), Key::of("model"), Key::of(name)}}, "float32",
+                                    std::move(shape), part);
+    tensor.owner = owner;
+    return tensor;
+}
+
+Elements append(Elements to, const Elements &more)
+{
+    to.insert(to.end(), more.begin(), more.end());
+    return to;
+}
+
+/// One rank's parts of a layer whose elements `seed` decides.
+void addLayer(const SourcePtr &source, const Topology &topology, Index tp, Index pp, Index own,
+              unsigned seed)
+{
+    const auto add = [&](const std::string &name, std::vector<Index> shape, const Elements &part) {
+        addPart(source, folderOf(topology, tp, pp), OwnerIndex(tp * topology.pipeline + pp),
+                "decoder.layers." + std::to_string(own) + "." + name, std::move(shape), part);
     };
-    Runs made{std::make_shared<MemorySource>(), std::make_shared<MemorySource>()};
-    Catalog &catalog = made.ranks->editCatalog();
-    for (std::int64_t tp = 0; tp < 2; ++tp)
-        for (std::int64_t pp = 0; pp < 2; ++pp)
-            catalog.owners.push_back({{{"tp", tp}, {"pp", pp}}});
-    const auto addPart = [&](Index tp, Index pp, const std::string &name, std::vector<Index> shape,
-                             const Elements &part) {
-        const std::string folder = "mp_rank_0" + std::to_string(tp) + "_00" + std::to_string(pp);
-        KeyPath path{{Key::of(folder), Key::of("model"), Key::of(name)}};
-        made.ranks->add(path, "float32", std::move(shape), part).owner = OwnerIndex(tp * 2 + pp);
-    };
-    Elements fc1, fc2, norm;
-    for (Index layer = 0; layer < Layers; ++layer) {
-        const Elements one = elements(Features * Hidden), two = elements(Hidden * Features);
-        const Elements same = elements(Hidden);
-        const std::string before = "decoder.layers." + std::to_string(layer % 2) + ".";
-        for (Index tp = 0; tp < 2; ++tp) {
-            Elements part = cut(one, Hidden, tp * 4, tp * 4 + 4, 0, Hidden);
-            if (gated) { // two rows of the gate, two of the up
-                part = cut(one, Hidden, tp * 2, tp * 2 + 2, 0, Hidden);
-                const Elements up = cut(one, Hidden, 4 + tp * 2, 6 + tp * 2, 0, Hidden);
-                part.insert(part.end(), up.begin(), up.end());
-            }
-            addPart(tp, layer / 2, before + "mlp.linear_fc1.weight", {4, Hidden}, part);
-            addPart(tp, layer / 2, before + "mlp.linear_fc2.weight", {Hidden, 4},
-                    cut(two, Features, 0, Hidden, tp * 4, tp * 4 + 4));
-            addPart(tp, layer / 2, before + "norm.weight", {Hidden}, same);
+    const Index parts = topology.tensor, heads = 3 * Heads / parts, in = Features / parts;
+    const Elements qkv = elementsOf(3 * Heads * Hidden, seed);
+    add("self_attention.linear_qkv.weight", {heads, Hidden},
+        cut(qkv, Hidden, tp * heads, (tp + 1) * heads, 0, Hidden));
+    const Elements down = elementsOf(Hidden * Features, seed + 1);
+    add("mlp.linear_fc2.weight", {Hidden, in},
+        cut(down, Features, 0, Hidden, tp * in, (tp + 1) * in));
+    const Elements up = elementsOf(2 * Features * Hidden, seed + 2); // gates, then ups
+    Elements mine = cut(up, Hidden, tp * in, (tp + 1) * in, 0, Hidden);
+    if (topology.gated)
+        mine =
+            append(mine, cut(up, Hidden, Features + tp * in, Features + (tp + 1) * in, 0, Hidden));
+    add("mlp.linear_fc1.weight", {topology.gated ? 2 * in : in, Hidden}, mine);
+    add("input_layernorm.weight", {Hidden}, elementsOf(Hidden, seed + 3));
+}
+
+SourcePtr ranks(const Topology &topology)
+{
+    const auto source = std::make_shared<MemorySource>();
+    const Index each = Layers / topology.pipeline, words = Vocabulary / topology.tensor;
+    const Elements table = elementsOf(Vocabulary * Hidden, 1);
+    for (Index tp = 0; tp < topology.tensor; ++tp) {
+        for (Index pp = 0; pp < topology.pipeline; ++pp) {
+            source->editCatalog().owners.push_back(
+                {{{"tp", std::int64_t(tp)}, {"pp", std::int64_t(pp)}}});
+            for (Index own = 0; own < each; ++own)
+                addLayer(source, topology, tp, pp, own, unsigned(100 * (pp * each + own + 1)));
+            const std::string folder = folderOf(topology, tp, pp);
+            source->addValue({{Key::of(folder), Key::of("iteration")}}, Value::integer(4));
+            if (pp == 0)
+                addPart(source, folder, OwnerIndex(tp * topology.pipeline),
+                        "embedding.word_embeddings.weight", {words, Hidden},
+                        cut(table, Hidden, tp * words, (tp + 1) * words, 0, Hidden));
         }
-        fc1.insert(fc1.end(), one.begin(), one.end());
-        fc2.insert(fc2.end(), two.begin(), two.end());
-        norm.insert(norm.end(), same.begin(), same.end());
     }
-    const Elements words = elements(6 * Hidden);
-    for (Index tp = 0; tp < 2; ++tp)
-        addPart(tp, 0, "embedding.word_embeddings.weight", {3, Hidden},
-                cut(words, Hidden, tp * 3, tp * 3 + 3, 0, Hidden));
-    if (oneBitOff)
-        fc2.back() += 1;
-    const auto addWhole = [&](const char *name, std::vector<Index> shape, const Elements &data) {
-        made.whole->add({{Key::of(name)}}, "float32", std::move(shape), data);
+    return source;
+}
+
+/// The whole as torch_dist holds it: layers stacked in one tensor, no padding of the vocabulary.
+SourcePtr whole(bool gated, Index vocabulary = Vocabulary)
+{
+    const auto source = std::make_shared<MemorySource>();
+    const auto stack = [&](const char *name, std::vector<Index> shape, unsigned more) {
+        Index count = 1;
+        for (const Index size : shape)
+            count *= size;
+        Elements all;
+        for (Index layer = 0; layer < Layers; ++layer) {
+            const Index drawn = more == 2 ? 2 * Features * Hidden : count;
+            Elements one = elementsOf(drawn, unsigned(100 * (layer + 1)) + more);
+            one.resize(count);
+            all = append(all, one);
+        }
+        shape.insert(shape.begin(), Layers);
+        source->add({{Key::of(name)}}, "float32", std::move(shape), all);
     };
-    addWhole("decoder.layers.mlp.linear_fc1.weight", {Layers, Features, Hidden}, fc1);
-    addWhole("decoder.layers.mlp.linear_fc2.weight", {Layers, Hidden, Features}, fc2);
-    addWhole("decoder.layers.norm.weight", {Layers, Hidden}, norm);
-    addWhole("embedding.word_embeddings.weight", {5, Hidden}, // without the padding
-             Elements(words.begin(), words.begin() + std::ptrdiff_t(5 * Hidden)));
-    made.ranks->finish();
-    made.whole->finish();
-    return made;
+    stack("decoder.layers.self_attention.linear_qkv.weight", {3 * Heads, Hidden}, 0);
+    stack("decoder.layers.mlp.linear_fc2.weight", {Hidden, Features}, 1);
+    stack("decoder.layers.mlp.linear_fc1.weight", {gated ? 2 * Features : Features, Hidden}, 2);
+    stack("decoder.layers.input_layernorm.weight", {Hidden}, 3);
+    Elements words = elementsOf(Vocabulary * Hidden, 1);
+    words.resize(vocabulary * Hidden);
+    source->add({{Key::of("embedding.word_embeddings.weight")}}, "float32", {vocabulary, Hidden},
+                words);
+    source->addValue("iteration", Value::integer(4));
+    return source;
+}
+
+CheckpointComparison compared(const SourcePtr &a, const SourcePtr &b)
+{
+    a->finish();
+    b->finish();
+    const LogicalSides sides = logicalSides(a, b);
+    CpuBackend backend;
+    SerialExecutor serial;
+    CheckpointComparer comparer(sides.a, sides.b, {}, backend, serial);
+    while (comparer.advance({})) {}
+    return comparer.snapshot();
+}
+
+const TensorRow *rowOf(const CheckpointComparison &comparison, const std::string &ending)
+{
+    const auto found =
+        std::find_if(comparison.tensors.begin(), comparison.tensors.end(),
+                     [&](const TensorRow &row) { return row.name.ends_with(ending); });
+    return found == comparison.tensors.end() ? nullptr : &*found;
+}
+
+std::string outcomeOf(const CheckpointComparison &comparison)
+{
+    return std::string(toString(comparison.verdict.outcome)) + ": " + comparison.verdict.sentence;
 }
 
 } // namespace
@@ -101,88 +177,251 @@ class RankAssemblyTest : public QObject
     Q_OBJECT
 
 private slots:
-    void theTableIsWellFormed()
-    {
-        QVERIFY(assemblyRules().size() > 5);
-        QVERIFY(!parseAssemblyRules("2 pattern reason").ok());
-        QVERIFY(!parseAssemblyRules("0 pattern").ok());
-    }
-
-    void partsMakeTheWhole()
-    {
-        for (const bool gated : {false, true}) {
-            const Runs made = runs(gated, false);
-            const auto found = assemblyFindings(*made.ranks, *made.whole, Plenty, {});
-            QCOMPARE(found.size(), std::size_t(1));
-            QVERIFY2(
-                found[0].text.starts_with("put together by rule, parts of A's ranks are 12 "
-                                          "tensors of B bit for bit; of 1 tensor only the rows "
-                                          "that both have are equal, first "
-                                          "embedding.word_embeddings.weight ("),
-                found[0].text.c_str());
-            const auto mirrored = assemblyFindings(*made.whole, *made.ranks, Plenty, {});
-            QVERIFY(
-                mirrored[0].text.starts_with("put together by rule, parts of B's ranks are 12"));
-        }
-    }
-
-    void whatIsNotTheWholeIsNamed()
-    {
-        const Runs made = runs(false, true);
-        const auto found = assemblyFindings(*made.ranks, *made.whole, Plenty, {});
-        QVERIFY(found[0].severity == Severity::Warning);
-        // The padded vocabulary is named too, behind it.
-        QCOMPARE(found[0].where,
-                 (std::vector<std::string>{"decoder.layers.mlp.linear_fc2.weight",
-                                           "embedding.word_embeddings.weight"}));
-    }
-
-    /// Bytes in a row are no proof: shape, type and every byte count.
-    void aCommonBeginningIsNoEquality()
-    {
-        for (const int what : {0, 1, 2, 3}) {
-            SourcePtr ranks = std::make_shared<MemorySource>();
-            SourcePtr whole = std::make_shared<MemorySource>();
-            for (std::int64_t tp = 0; tp < 2; ++tp)
-                ranks->editCatalog().owners.push_back({{{"tp", tp}}});
-            const std::string name = "decoder.linear_qkv.weight";
-            for (Index tp = 0; tp < 2; ++tp) {
-                if (what == 3 && tp == 1)
-                    continue; // its file is missing
-                KeyPath path{
-                    {Key::of("mp_rank_0" + std::to_string(tp)), Key::of("model"), Key::of(name)}};
-                const Elements part{1, 2, 3, float(4 + tp)};
-                ranks->add(path, "float32", {2, 2}, part).owner = OwnerIndex(tp);
-            }
-            const Elements all{1, 2, 3, 4, 1, 2, 3, 5};
-            if (what == 0)
-                whole->add({{Key::of(name)}}, "float32", {4, 2}, all);
-            else if (what == 1)
-                whole->add({{Key::of(name)}}, "float32", {2, 4}, all);
-            else if (what == 2)
-                whole->add({{Key::of(name)}}, "int32", {4, 2}, all);
-            else
-                whole->add({{Key::of(name)}}, "float32", {4, 2}, all);
-            ranks->finish();
-            whole->finish();
-            const std::string text = assemblyFindings(*ranks, *whole, Plenty, {}).at(0).text;
-            const char *const expected[] = {
-                "are 1 tensor of B bit for bit (",
-                "are 0 tensors of B bit for bit; 1 tensor is not, first",
-                "are 0 tensors of B bit for bit; 1 tensor is not, first",
-                "are 0 tensors of B bit for bit; of 1 tensor only the rows that both have",
-            };
-            QVERIFY2(text.find(expected[what]) != std::string::npos, text.c_str());
-        }
-    }
-
-    void nothingIsSaidOfOtherPairs()
-    {
-        const Runs made = runs(false, false);
-        QVERIFY(assemblyFindings(*made.ranks, *made.ranks, Plenty, {}).empty());
-        QVERIFY(assemblyFindings(*made.whole, *made.whole, Plenty, {}).empty());
-    }
+    void theTableIsWellFormed();
+    void partsMakeTheWhole_data();
+    void partsMakeTheWhole();
+    void topologiesMeet();
+    void oneBitIsOneDifference();
+    void anyRangeIsReadAlike();
+    void paddingStaysADifference();
+    void aMissingRankLeavesPartsApart();
+    void copiesMustBeEqual();
+    void expertsAreCountedOn();
+    void optimizerStateGoesByItsParameter();
+    void whatIsNotKnownIsNotAssembled();
+    void equalRanksAreLeftAlone();
 };
+
+void RankAssemblyTest::theTableIsWellFormed()
+{
+    QVERIFY(assemblyRuleFor("decoder.layers.0.mlp.linear_fc2.weight"));
+    QVERIFY(assemblyRuleFor("x.linear_fc1.bias")->how == AssemblyRule::How::Gated);
+    QCOMPARE(assemblyRuleFor("x.linear_fc1.bias")->next, std::string("linear_fc2"));
+    QVERIFY(!parseAssemblyRules("2 pattern reason").ok());
+    QVERIFY(!parseAssemblyRules("0 pattern").ok());
+    QVERIFY(!parseAssemblyRules("gated:one pattern reason").ok());
+}
+
+void RankAssemblyTest::partsMakeTheWhole_data()
+{
+    QTest::addColumn<int>("tensor");
+    QTest::addColumn<int>("pipeline");
+    QTest::addColumn<bool>("gated");
+    for (const int tensor : {1, 2, 4})
+        for (const int pipeline : {1, 2, 4})
+            for (const bool gated : {false, true})
+                QTest::addRow("tp%d pp%d%s", tensor, pipeline, gated ? " gated" : "")
+                    << tensor << pipeline << gated;
+}
+
+void RankAssemblyTest::partsMakeTheWhole()
+{
+    QFETCH(int, tensor);
+    QFETCH(int, pipeline);
+    QFETCH(bool, gated);
+    const Topology topology{Index(tensor), Index(pipeline), gated};
+    for (const bool swapped : {false, true}) {
+        const CheckpointComparison comparison = swapped ? compared(whole(gated), ranks(topology))
+                                                        : compared(ranks(topology), whole(gated));
+        QVERIFY2(comparison.verdict.outcome == Outcome::Identical, outcomeOf(comparison).c_str());
+        QCOMPARE(comparison.counts.identical, std::uint64_t(4 * Layers + 1));
+        const TensorRow *row = rowOf(comparison, "layers.3.mlp.linear_fc1.weight");
+        QVERIFY(row && row->pairedBy == PairedBy::Assembled);
+        const std::string expected = tensor == 1 ? "held whole by one rank"
+                                                 : std::to_string(tensor) + " parts along axis 0"
+                + (gated ? ", gates before ups: " : ": ") + "column-parallel";
+        QVERIFY2(row->pairedReason.find(expected) != std::string::npos, row->pairedReason.c_str());
+    }
+}
+
+void RankAssemblyTest::topologiesMeet()
+{
+    for (const bool gated : {false, true}) {
+        const CheckpointComparison comparison =
+            compared(ranks({4, 1, gated}), ranks({2, 2, gated}));
+        QVERIFY2(comparison.verdict.outcome == Outcome::Identical, outcomeOf(comparison).c_str());
+        QCOMPARE(comparison.counts.identical, std::uint64_t(4 * Layers + 1));
+    }
+}
+
+void RankAssemblyTest::oneBitIsOneDifference()
+{
+    const SourcePtr other = ranks({2, 2, true});
+    const SourcePtr changed = ranks({1, 1, true});
+    // The last element of the last layer's linear_fc2: column 7 of row 3.
+    Elements down = elementsOf(Hidden * Features, 100 * Layers + 1);
+    down.back() += 1;
+    for (TensorRef &tensor : changed->editCatalog().tensors) {
+        if (tensor.path.keys[2].text == "decoder.layers.3.mlp.linear_fc2.weight")
+            tensor.path.keys[2].text = "replaced";
+    }
+    addPart(changed, "mp_rank_00", 0, "decoder.layers.3.mlp.linear_fc2.weight", {Hidden, Features},
+            down);
+    std::erase_if(changed->editCatalog().tensors,
+                  [](const TensorRef &tensor) { return tensor.path.keys[2].text == "replaced"; });
+    const CheckpointComparison comparison = compared(changed, other);
+    QCOMPARE(comparison.counts.different, std::uint64_t(1));
+    const TensorRow *row = rowOf(comparison, "layers.3.mlp.linear_fc2.weight");
+    QVERIFY(row && row->status == ItemStatus::Different && row->stats);
+    QCOMPARE(row->stats->differentElements, Index(1));
+    QCOMPARE(row->stats->firstIndex, Index(Hidden * Features - 1));
+}
+
+/// Every beginning and length of what is cut by columns gives the bytes of the whole.
+void RankAssemblyTest::anyRangeIsReadAlike()
+{
+    const SourcePtr parts = ranks({4, 2, true});
+    parts->finish();
+    const auto source = withWholeTensors(parts);
+    for (const auto &[name, seed] :
+         {std::pair("model.decoder.layers.2.mlp.linear_fc2.weight", 301u),
+          {"model.decoder.layers.2.mlp.linear_fc1.weight", 302u}}) {
+        const auto index = source->catalog().findTensor(name);
+        QVERIFY(index);
+        const std::size_t bytes = std::size_t(source->catalog().tensors[*index].bytes);
+        const Elements expected = elementsOf(bytes / 4, seed);
+        const auto raw = std::as_bytes(std::span(expected));
+        for (std::size_t first = 0; first < bytes; ++first) {
+            for (std::size_t size = 0; first + size <= bytes; size += 3) {
+                std::vector<std::byte> read(size);
+                QVERIFY(source->read(*index, first, read).ok());
+                QVERIFY(std::equal(read.begin(), read.end(), raw.begin() + std::ptrdiff_t(first)));
+            }
+        }
+    }
+}
+
+void RankAssemblyTest::paddingStaysADifference()
+{
+    const CheckpointComparison comparison = compared(ranks({2, 1, false}), whole(false, 6));
+    QVERIFY(comparison.verdict.outcome == Outcome::Different);
+    QCOMPARE(comparison.counts.different, std::uint64_t(1));
+    QVERIFY(std::any_of(comparison.findings.begin(), comparison.findings.end(),
+                        [](const Finding &finding) { return finding.id == "padded-rows"; }));
+}
+
+/// Rank 1's part of one tensor is gone: what rank 0 holds is not the whole.
+void RankAssemblyTest::aMissingRankLeavesPartsApart()
+{
+    const SourcePtr parts = ranks({2, 1, false});
+    std::erase_if(parts->editCatalog().tensors, [](const TensorRef &tensor) {
+        return tensor.path.keys[0].text == "mp_rank_01"
+            && tensor.path.keys[2].text == "decoder.layers.0.self_attention.linear_qkv.weight";
+    });
+    const CheckpointComparison comparison = compared(parts, whole(false));
+    QVERIFY(comparison.verdict.outcome != Outcome::Identical);
+    const TensorRow *row = rowOf(comparison,
+                                 "mp_rank_00.model.decoder.layers.0.self_attention."
+                                 "linear_qkv.weight");
+    QVERIFY(row && row->status == ItemStatus::NotCompared);
+    const SourcePtr cutOff = ranks({2, 1, false});
+    cutOff->editCatalog().complete = false;
+    QCOMPARE(compared(cutOff, whole(false)).counts.identical, std::uint64_t(0));
+}
+
+void RankAssemblyTest::copiesMustBeEqual()
+{
+    const SourcePtr parts = ranks({2, 1, false});
+    std::erase_if(parts->editCatalog().tensors, [](const TensorRef &tensor) {
+        return tensor.path.keys[0].text == "mp_rank_01"
+            && tensor.path.keys[2].text == "decoder.layers.1.input_layernorm.weight";
+    });
+    addPart(parts, "mp_rank_01", 1, "decoder.layers.1.input_layernorm.weight", {Hidden},
+            {1, 2, 3, 4});
+    const CheckpointComparison comparison = compared(parts, whole(false));
+    QVERIFY2(comparison.verdict.outcome == Outcome::Undecided, outcomeOf(comparison).c_str());
+    const TensorRow *row = rowOf(comparison, "layers.1.input_layernorm.weight");
+    QVERIFY(row && row->status == ItemStatus::NotCompared);
+    QVERIFY2(row->reason.find("ranks that hold one thing hold it unlike") != std::string::npos
+                 && row->reason.find("mp_rank_01") != std::string::npos,
+             row->reason.c_str());
+}
+
+/// Two expert-parallel ranks of two experts each; the router is a copy on both.
+void RankAssemblyTest::expertsAreCountedOn()
+{
+    const SourcePtr parts = std::make_shared<MemorySource>();
+    const SourcePtr wholes = std::make_shared<MemorySource>();
+    const auto expert = [](Index number) {
+        return "decoder.layers.0.mlp.experts.local_experts." + std::to_string(number)
+            + ".linear_fc2.weight";
+    };
+    for (Index ep = 0; ep < 2; ++ep) {
+        parts->editCatalog().owners.push_back({{{"tp", 0}, {"ep", std::int64_t(ep)}}});
+        const std::string folder = "mp_rank_00_00" + std::to_string(ep);
+        for (Index own = 0; own < 2; ++own)
+            addPart(parts, folder, OwnerIndex(ep), expert(own), {4, 5},
+                    elementsOf(20, unsigned(10 + ep * 2 + own)));
+        addPart(parts, folder, OwnerIndex(ep), "decoder.layers.0.mlp.router.weight", {4, 5},
+                elementsOf(20, 5));
+    }
+    for (Index number = 0; number < 4; ++number)
+        wholes->add({{Key::of(expert(number))}}, "float32", {4, 5},
+                    elementsOf(20, unsigned(10 + number)));
+    wholes->add({{Key::of("decoder.layers.0.mlp.router.weight")}}, "float32", {4, 5},
+                elementsOf(20, 5));
+    const CheckpointComparison comparison = compared(parts, wholes);
+    QVERIFY2(comparison.verdict.outcome == Outcome::Identical, outcomeOf(comparison).c_str());
+    QCOMPARE(comparison.counts.identical, std::uint64_t(5));
+}
+
+/// Numbers of an optimizer count a rank's own parameters.
+void RankAssemblyTest::optimizerStateGoesByItsParameter()
+{
+    const SourcePtr parts = std::make_shared<MemorySource>();
+    const SourcePtr wholes = std::make_shared<MemorySource>();
+    const Elements weight = elementsOf(20, 1), moment = elementsOf(20, 2);
+    const std::string name = "decoder.layers.0.self_attention.linear_proj.weight";
+    for (Index tp = 0; tp < 2; ++tp) {
+        parts->editCatalog().owners.push_back({{{"tp", std::int64_t(tp)}}});
+        const std::string folder = "mp_rank_0" + std::to_string(tp);
+        const std::vector<std::string> file = {folder + "/model_optim_rng.pt"};
+        addPart(parts, folder, OwnerIndex(tp), name, {5, 2},
+                cut(weight, 4, 0, 5, tp * 2, tp * 2 + 2))
+            .files = file;
+        const Key optimizer = Key::of("optimizer"), state = Key::of("state");
+        TensorRef &part =
+            parts->add({{Key::of(folder), optimizer, state, Key::at(0), Key::of("exp_avg")}},
+                       "float32", {5, 2}, cut(moment, 4, 0, 5, tp * 2, tp * 2 + 2));
+        part.owner = OwnerIndex(tp);
+        part.files = file;
+        parts
+            ->addValue({{Key::of(folder), optimizer, Key::of("param_groups"), Key::at(0),
+                         Key::of("params"), Key::at(0)}},
+                       Value::integer(0))
+            .file = file.front();
+    }
+    wholes->add({{Key::of(name)}}, "float32", {5, 4}, weight);
+    wholes->add({{Key::of("optimizer.state.exp_avg." + name)}}, "float32", {5, 4}, moment);
+    const CheckpointComparison comparison = compared(parts, wholes);
+    QVERIFY2(comparison.verdict.outcome == Outcome::Identical, outcomeOf(comparison).c_str());
+    QCOMPARE(comparison.counts.identical, std::uint64_t(2));
+}
+
+/// Without linear_fc2 nothing tells whether linear_fc1 is gated.
+void RankAssemblyTest::whatIsNotKnownIsNotAssembled()
+{
+    const SourcePtr parts = ranks({2, 1, true});
+    std::erase_if(parts->editCatalog().tensors, [](const TensorRef &tensor) {
+        return tensor.path.keys[2].text.ends_with("linear_fc2.weight");
+    });
+    const CheckpointComparison comparison = compared(parts, whole(true));
+    const TensorRow *row =
+        rowOf(comparison, "mp_rank_00.model.decoder.layers.0.mlp.linear_fc1.weight");
+    QVERIFY(row && row->status == ItemStatus::NotCompared);
+    QVERIFY(comparison.verdict.outcome != Outcome::Identical);
+}
+
+void RankAssemblyTest::equalRanksAreLeftAlone()
+{
+    const SourcePtr a = ranks({2, 2, false}), b = ranks({2, 2, false});
+    a->finish();
+    b->finish();
+    const LogicalSides sides = logicalSides(a, b);
+    QVERIFY(sides.a == a && sides.b == b);
+    const LogicalSides alone = logicalSides(a, nullptr);
+    QVERIFY(alone.a == a && !alone.b);
+}
 
 QTEST_APPLESS_MAIN(RankAssemblyTest)
 #include "tst_rank_assembly.moc"
