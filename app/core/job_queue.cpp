@@ -48,12 +48,14 @@ struct JobQueue::State : std::enable_shared_from_this<JobQueue::State>
     RecordPtr current; ///< in a batch now
     Generation generation = 0;
     bool closing = false;
+    std::size_t strays = 0; ///< threads that were given up and have not left
     std::thread worker;
     JobId lastId = 0;
     std::function<void()> abandoned;
 
     void startWorker();
     void serve(Generation mine);
+    void leave(Generation mine);
     RecordPtr take();
     Result<Batch> runBatch(const RecordPtr &record);
     void settle(const RecordPtr &record, Result<Batch> result);
@@ -104,7 +106,20 @@ private:
 /// Needs the mutex.
 void JobQueue::State::startWorker()
 {
-    worker = std::thread([self = shared_from_this(), mine = generation] { self->serve(mine); });
+    worker = std::thread([self = shared_from_this(), mine = generation] {
+        self->serve(mine);
+        self->leave(mine);
+    });
+}
+
+/// A thread that was given up has come back after all, and let go of what it held.
+void JobQueue::State::leave(Generation mine)
+{
+    const std::lock_guard lock(mutex);
+    if (mine == generation)
+        return;
+    --strays;
+    rested.notify_all();
 }
 
 /// The next job: interactive before background, in turn within a lane. Needs the mutex.
@@ -219,6 +234,7 @@ void JobQueue::State::abandon(const RecordPtr &record)
         if (record->phase != Record::Phase::InBatch || current != record)
             return;
         ++generation;
+        ++strays;
         current.reset();
         worker.detach();
         end(record, JobEnd::Cancelled, {});
@@ -343,15 +359,18 @@ bool JobQueue::shutdown(std::chrono::milliseconds timeout)
     for (std::deque<RecordPtr> &lane : m_state->lanes)
         lane.clear();
     m_state->offered.notify_all();
-    const bool rested = m_state->rested.wait_for(lock, timeout, [&] { return !m_state->current; });
-    if (rested) {
+    m_state->rested.wait_for(lock, timeout,
+                             [&] { return !m_state->current && m_state->strays == 0; });
+    const bool hasStrays = m_state->strays > 0;
+    if (!m_state->current) {
         std::thread worker = std::move(m_state->worker);
         lock.unlock();
         if (worker.joinable())
             worker.join();
-        return true;
+        return !hasStrays;
     }
     ++m_state->generation;
+    ++m_state->strays;
     m_state->end(m_state->current, JobEnd::Cancelled, {});
     m_state->current.reset();
     m_state->worker.detach();

@@ -85,8 +85,8 @@ public:
     /// Called when a stuck thread was given up: what it shares should not be used by others.
     void setAbandoned(std::function<void()> abandoned);
 
-    /// From another thread: cancels everything and waits for the worker. False when it is stuck
-    /// after `timeout` and was left alone.
+    /// From another thread: cancels everything and waits for the worker, and for those that were
+    /// given up before. False when one is stuck after `timeout` and was left alone.
     bool shutdown(std::chrono::milliseconds timeout);
 
 private:

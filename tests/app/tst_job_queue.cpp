@@ -135,6 +135,7 @@ private Q_SLOTS:
     void reportsProgress();
     void shutdownWaits();
     void shutdownLeavesWhatIsStuck();
+    void shutdownTellsOfAThreadGivenUpBefore();
     void addAfterShutdownEnds();
     void everyStartHasOneEnd();
 };
@@ -466,6 +467,25 @@ void TestJobQueue::shutdownLeavesWhatIsStuck()
     gate->open();
     left->wait();
     QTest::qWait(20);
+}
+
+/// Whoever leaves the program must know that a thread was given up long before, and is still there.
+void TestJobQueue::shutdownTellsOfAThreadGivenUpBefore()
+{
+    const auto gate = std::make_shared<Gate>();
+    Fixture f;
+    f.add(f.job("stuck", [gate](JobControl &) -> Result<Batch> {
+        gate->wait();
+        return Batch::Done;
+    }));
+    gate->waitUntilReached();
+    f.onLoop([&] { f.queue.cancel(1); });
+    QTRY_VERIFY(f.log.contains("stuck cancelled"));
+    f.add(f.job("next", done));
+    QTRY_VERIFY(f.log.contains("next finished"));
+    QVERIFY(!f.queue.shutdown(50ms));
+    gate->open();
+    QVERIFY(f.queue.shutdown(2s));
 }
 
 void TestJobQueue::addAfterShutdownEnds()
