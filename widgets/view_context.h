@@ -104,6 +104,13 @@ public:
     virtual CompareOptions options() const = 0;
     virtual void setOptions(const CompareOptions &options) = 0; ///< compares anew
 
+    /// Whether digests of files that were read before and are unchanged may stand for their bytes.
+    virtual bool usesIndex() const { return false; }
+    virtual bool hasIndex() const { return false; } ///< there is one to use
+    virtual void setUsesIndex(bool) {}              ///< compares anew
+    /// Compares anew, from the bytes: until a side is opened nothing that is remembered counts.
+    virtual void verifyByReading() {}
+
     // --- the selected step (tables)
     virtual std::optional<Step> selectedStep() const = 0;
     virtual void selectStep(std::optional<Step> step) = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/session.h"
 
+#include "app/core/fingerprint_index.h"
 #include "app/core/session_core.h"
 #include "gpu/backend_registry.h"
 #include "loaders/open_run.h"
@@ -21,6 +22,9 @@ SessionEnvironment SessionEnvironment::standard()
         if (!best.ok())
             best = forkpoint::makeBackend("cpu"); // which every build has
         return std::shared_ptr<const ComputeBackend>(std::move(best).value());
+    };
+    environment.makeIndex = [](const ComputeBackend &backend, bool believe) {
+        return userIndex(true, believe, backend);
     };
     return environment;
 }
@@ -66,6 +70,11 @@ void Session::setOptions(CompareOptions options)
     m_core->loop().post([core = m_core.get(), options = std::move(options)]() mutable {
         core->setOptions(std::move(options));
     });
+}
+
+void Session::setIndexUse(IndexUse use)
+{
+    m_core->loop().post([core = m_core.get(), use] { core->setIndexUse(use); });
 }
 
 void Session::selectStep(std::optional<Step> step)

@@ -96,6 +96,13 @@ public:
     virtual void deviceChanged(const std::string &description) = 0;
 };
 
+/// What digests that are known of unchanged files are to a comparison.
+enum class IndexUse {
+    Off,
+    Use,    ///< equal ones stand for the bytes
+    Verify, ///< everything is read, and remembered
+};
+
 /// What a session needs from below; tests put their own in.
 struct SessionEnvironment
 {
@@ -105,11 +112,15 @@ struct SessionEnvironment
     /// Asked first; may be empty.
     std::function<Result<std::optional<RecordedReport>>(const std::string &path)> reportIn;
     std::function<std::shared_ptr<const ComputeBackend>()> makeBackend;
+    /// What is known of files that were read before, for one comparison; `believe` false: to be told
+    /// what is read, and no more. May be empty, or give nothing.
+    std::function<std::shared_ptr<KnownDigests>(const ComputeBackend &backend, bool believe)>
+        makeIndex;
     std::size_t threads = 0; ///< as ThreadPool's
     /// How long a cancelled job may take to come back before its thread is given up.
     std::chrono::milliseconds patience{100};
 
-    /// The loaders, and the best device there is.
+    /// The loaders, the user's index, and the best device there is.
     static SessionEnvironment standard();
 };
 
@@ -133,6 +144,8 @@ public:
     void swapSides();
     void closeAll();
     void setOptions(CompareOptions options); ///< compares anew
+    /// Compares anew. Verify holds for the sides that are open; the next ones are taken with Use.
+    void setIndexUse(IndexUse use);
 
     /// Selects a step, whatever the comparison finds. Nothing: the first that differs once it is
     /// known, else the last common one.

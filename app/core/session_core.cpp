@@ -117,6 +117,8 @@ void Session::Core::open(std::size_t side, std::string path)
     dropComparison();
     leaveReport();
     m_userStep.reset();
+    if (m_indexUse == IndexUse::Verify)
+        m_indexUse = IndexUse::Use;
     const std::uint64_t opening = ++m_openings[side];
     setSide(side, {Phase::Opening, path, {}, nullptr, {}});
 
@@ -200,11 +202,31 @@ void Session::Core::closeAll()
 void Session::Core::setOptions(CompareOptions options)
 {
     m_options = std::move(options);
+    compareAnew();
+}
+
+void Session::Core::setIndexUse(IndexUse use)
+{
+    m_indexUse = use;
+    compareAnew();
+}
+
+void Session::Core::compareAnew()
+{
     if (m_report)
         return;
     dropComparison();
     if (bothOpen())
         compareRuns();
+}
+
+SessionInputs Session::Core::inputs() const
+{
+    SessionInputs inputs{m_engine, m_sides[0].run, m_sides[1].run, m_options, {}};
+    if (m_indexUse != IndexUse::Off)
+        inputs.makeIndex = m_environment.makeIndex;
+    inputs.believesIndex = m_indexUse == IndexUse::Use;
+    return inputs;
 }
 
 /// Ends what rests on the two sides as they were.

@@ -26,6 +26,7 @@ public:
     void swapSides();
     void closeAll();
     void setOptions(CompareOptions options);
+    void setIndexUse(IndexUse use);
     void selectStep(std::optional<Step> step);
     void requestFacts(PairAddress pair, std::shared_ptr<const DiffStats> known);
     void requestElements(std::uint64_t id, PairAddress pair, ElementQuery query);
@@ -57,6 +58,7 @@ private:
     void showRecorded(std::optional<Step> step);
     void listTheOnlySide();
     void takeUnreadable(std::size_t side, const Error &error);
+    void compareAnew();
     void compareRuns();
     void compareStep();
     std::string whyNoStep(Step step) const;
@@ -65,7 +67,7 @@ private:
     void showStep(std::optional<Step> step, std::shared_ptr<const CheckpointComparison> comparison);
     void remember(std::optional<Step> step, std::shared_ptr<const CheckpointComparison> comparison);
     void exportPending(JobEnd end);
-    SessionInputs inputs() const { return {m_engine, m_sides[0].run, m_sides[1].run, m_options}; }
+    SessionInputs inputs() const;
     ReportOptions reportOptions() const;
     void renewEngine();
 
@@ -91,6 +93,7 @@ private:
     std::array<SideSnapshot, 2> m_sides;
     std::array<std::uint64_t, 2> m_openings{}; ///< tells the latest opening of a side
     CompareOptions m_options;
+    IndexUse m_indexUse = IndexUse::Use;
     std::shared_ptr<const RunComparison> m_comparison;
     std::shared_ptr<const RecordedReport> m_report; ///< m_comparison is of it
     std::string m_reportPath;

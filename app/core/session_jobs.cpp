@@ -108,6 +108,14 @@ const ComputeBackend &Engine::backend()
     return *m_backend;
 }
 
+CompareOptions SessionInputs::withIndex() const
+{
+    CompareOptions own = options;
+    if (makeIndex)
+        own.known = makeIndex(engine->backend(), believesIndex);
+    return own;
+}
+
 JobBatch openSideBatch(const SessionEnvironment &environment, std::string path,
                        Deliver<std::shared_ptr<const Run>> deliver,
                        Deliver<std::shared_ptr<RecordedReport>> deliverReport)
@@ -165,8 +173,9 @@ JobBatch compareRunsBatch(SessionInputs inputs,
     return [work](JobControl &control) -> Result<Batch> {
         const SessionInputs &in = work->inputs;
         if (!work->comparer)
-            work->comparer = std::make_unique<RunComparer>(in.a, in.b, StepSelection{}, in.options,
-                                                           in.engine->backend(), in.engine->pool());
+            work->comparer =
+                std::make_unique<RunComparer>(in.a, in.b, StepSelection{}, in.withIndex(),
+                                              in.engine->backend(), in.engine->pool());
         return work->advance(control);
     };
 }
@@ -192,7 +201,7 @@ JobBatch compareStepBatch(SessionInputs inputs, std::optional<Step> step,
             return Batch::Done;
         }
         work->comparer = std::make_unique<CheckpointComparer>(
-            opened.a, opened.b, in.options, in.engine->backend(), in.engine->pool());
+            opened.a, opened.b, in.withIndex(), in.engine->backend(), in.engine->pool());
         return Batch::More;
     };
 }

@@ -42,6 +42,11 @@ struct SessionInputs
     std::shared_ptr<Engine> engine;
     std::shared_ptr<const Run> a, b; ///< null where a side is not open
     CompareOptions options;
+    decltype(SessionEnvironment::makeIndex) makeIndex; ///< empty: nothing known counts
+    bool believesIndex = true;
+
+    /// The options, with an index for one comparison.
+    CompareOptions withIndex() const;
 };
 
 /// Batches of the jobs of a session: each owns all it uses and hands results to a function that is

@@ -79,6 +79,8 @@ Arguments Arguments::parse(const QStringList &words)
         } else if (word == QLatin1String("--version")) {
             arguments.mode = Mode::Version;
             return arguments;
+        } else if (word == QLatin1String("--no-index")) {
+            arguments.noIndex = true;
         } else if (!valued.contains(word)) {
             return wrong(word + QLatin1String(": no such option"));
         } else if (i + 1 == words.size()) {
@@ -103,6 +105,7 @@ QString Arguments::help()
         "\n"
         "  -h, --help            this text\n"
         "      --version         the version\n"
+        "      --no-index        neither use nor write the index of fingerprints\n"
         "      --step N          selects a step\n"
         "      --select NAME     selects a tensor\n"
         "      --show A,B,...    pages and docks: tensors, modules, values, recipe, pairing,\n"

@@ -98,7 +98,10 @@ int main(int argc, char **argv)
     const bool forDocument = !arguments.screenshot.isEmpty();
     Settings settings;
     const Memory memory = forDocument ? Memory::Off : Memory::On;
-    SessionContext context(SessionEnvironment::standard(), settings, bundledSamples(), memory);
+    SessionEnvironment environment = SessionEnvironment::standard();
+    if (arguments.noIndex || forDocument)
+        environment.makeIndex = nullptr;
+    SessionContext context(std::move(environment), settings, bundledSamples(), memory);
     int status = 0;
     {
         MainWindow window(context, settings, memory);

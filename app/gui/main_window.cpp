@@ -288,6 +288,7 @@ void MainWindow::refreshActions()
     m_export->setEnabled(compared);
     m_print->setEnabled(compared && m_context.comparison()->finished);
     m_copyCommand->setEnabled(compared);
+    m_verify->setEnabled(compared && m_context.usesIndex() && !m_context.isReport());
     m_searchNonFinite->setEnabled(compared && m_context.comparison()->finished
                                   && !m_context.isReport());
     for (const Side side : {Side::A, Side::B})

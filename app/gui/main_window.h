@@ -118,6 +118,7 @@ private:
     QMenu *m_recent = nullptr;
     QAction *m_export = nullptr, *m_print = nullptr, *m_swap = nullptr, *m_close = nullptr,
             *m_cancel = nullptr;
+    QAction *m_verify = nullptr, *m_useIndex = nullptr;
     QAction *m_copyCommand = nullptr, *m_reload = nullptr, *m_searchNonFinite = nullptr;
     QAction *m_back = nullptr, *m_forward = nullptr;
     QAction *m_openFolder[2] = {nullptr, nullptr};

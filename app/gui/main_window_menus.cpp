@@ -59,6 +59,13 @@ void MainWindow::buildFileMenu()
     samples->setEnabled(!samples->isEmpty());
     menu->addSeparator();
     m_reload = addTo(menu, tr("&Reload"), QKeySequence::Refresh, [this] { m_context.reload(); });
+    m_verify = addTo(menu, tr("&Verify by reading"), tr("Ctrl+Shift+V"),
+                     [this] { m_context.verifyByReading(); });
+    m_useIndex = addTo(menu, tr("Use the inde&x of fingerprints"), {},
+                       [this] { m_context.setUsesIndex(m_useIndex->isChecked()); });
+    m_useIndex->setCheckable(true);
+    m_useIndex->setChecked(m_context.usesIndex());
+    m_useIndex->setEnabled(m_context.hasIndex());
     m_swap =
         addTo(menu, tr("S&wap A and B"), tr("Ctrl+Shift+S"), [this] { m_context.swapSides(); });
     m_export->setShortcut(tr("Ctrl+E"));

@@ -153,10 +153,13 @@ SessionContext::SessionContext(SessionEnvironment environment, Settings &setting
     : ViewContext(parent),
       m_settings(settings),
       m_memory(memory),
+      m_hasIndex(bool(environment.makeIndex)),
       m_samples(std::move(samples)),
       m_relay(std::make_unique<Relay>(this)),
       m_session(std::move(environment), *m_relay)
 {
+    if (!usesIndex())
+        m_session.setIndexUse(IndexUse::Off);
     connect(&notes(), &PairNotes::changedByUser, this, [this] {
         if (m_memory == Memory::On)
             m_settings.setNotes(pairKey(), notes().pinned(), notes().expected());
@@ -194,6 +197,17 @@ void SessionContext::setOptions(const CompareOptions &options)
 {
     m_options = options;
     m_session.setOptions(options);
+}
+
+void SessionContext::setUsesIndex(bool use)
+{
+    m_settings.setUsesIndex(use);
+    m_session.setIndexUse(usesIndex() ? IndexUse::Use : IndexUse::Off);
+}
+
+void SessionContext::verifyByReading()
+{
+    m_session.setIndexUse(usesIndex() ? IndexUse::Verify : IndexUse::Off);
 }
 
 void SessionContext::selectStep(std::optional<Step> step)

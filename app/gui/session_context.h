@@ -34,6 +34,11 @@ public:
     CompareOptions options() const override { return m_options; }
     void setOptions(const CompareOptions &options) override;
 
+    bool usesIndex() const override { return m_hasIndex && m_settings.usesIndex(); }
+    bool hasIndex() const override { return m_hasIndex; }
+    void setUsesIndex(bool use) override;
+    void verifyByReading() override;
+
     std::optional<Step> selectedStep() const override { return m_step; }
     void selectStep(std::optional<Step> step) override;
     std::shared_ptr<const CheckpointComparison> stepComparison() const override
@@ -102,6 +107,7 @@ private:
 
     Settings &m_settings;
     Memory m_memory;
+    bool m_hasIndex;
     QString m_changedFiles;
     std::shared_ptr<const RecordedReport> m_report; ///< until a side is opened
     QString m_reportFile;

@@ -11,6 +11,7 @@ const QString SplitterKey = QStringLiteral("window/splitter");
 const QString ThemeKey = QStringLiteral("window/theme");
 const QString FontKey = QStringLiteral("window/fontPoints");
 const QString FolderKeys[] = {QStringLiteral("folders/open"), QStringLiteral("folders/save")};
+const QString IndexKey = QStringLiteral("compare/fingerprintIndex");
 const QString RecentKey = QStringLiteral("recentPairs");
 const QString NotesKey = QStringLiteral("notes"); ///< an array, the pair noted last in front
 const QString PairKey = QStringLiteral("pair");
@@ -157,6 +158,16 @@ int Settings::fontPoints() const
 void Settings::setFontPoints(int points)
 {
     m_store.setValue(FontKey, points);
+}
+
+bool Settings::usesIndex() const
+{
+    return m_store.value(IndexKey, true).toBool();
+}
+
+void Settings::setUsesIndex(bool use)
+{
+    m_store.setValue(IndexKey, use);
 }
 
 void Settings::sync()

@@ -46,6 +46,9 @@ public:
     int fontPoints() const; ///< 0: the system's
     void setFontPoints(int points);
 
+    bool usesIndex() const; ///< of fingerprints; yes, unless the user said no
+    void setUsesIndex(bool use);
+
     void sync();
 
 private:

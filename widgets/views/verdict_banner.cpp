@@ -87,6 +87,9 @@ QString strengthText(const RunComparison &comparison)
         return VerdictBanner::tr("What was compared is equal, by %1").arg(qs(toString(strength)));
     if (verdict.outcome == Outcome::Different && verdict.coverage.recordsTotal > 0)
         return VerdictBanner::tr("Difference proven by %1").arg(qs(toString(strength)));
+    if (strength == Strength::Xxh3Index)
+        return VerdictBanner::tr("Proven by digests remembered of unchanged files (%1)")
+            .arg(qs(toString(strength)));
     if (strength == Strength::Bytes)
         return VerdictBanner::tr("Proven on bytes");
     const QString name = qs(toString(strength));
@@ -109,6 +112,8 @@ void addCoverage(Segments &segments, const RunComparison &comparison, bool hasRe
     const QString strength = strengthText(comparison);
     if (!strength.isEmpty())
         add(strength);
+    if (comparison.verdict.strength == Strength::Xxh3Index)
+        add(VerdictBanner::tr("verify by reading"), QStringLiteral("verify"));
     const auto addPart = [&](std::uint64_t compared, const QString &total) {
         add(VerdictBanner::tr("%1 of %2 compared").arg(groupedText(compared), total));
     };
@@ -324,6 +329,8 @@ void VerdictBanner::follow(const QString &link)
         Q_EMIT findingsRequested();
     else if (link == QLatin1String("problems"))
         Q_EMIT problemsRequested();
+    else if (link == QLatin1String("verify"))
+        m_context->verifyByReading();
     else if (link == QLatin1String("reload"))
         m_context->reload();
     else if (link.startsWith(QLatin1String("open:")))
