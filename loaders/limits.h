@@ -90,6 +90,16 @@ constexpr std::size_t MappingRules = 200;
 constexpr std::size_t PatternBytes = std::size_t(8) << 20;
 /// Lines that a preview of a mapping sheet shows.
 constexpr std::uint64_t PreviewLines = 1'000'000;
+/// Rows of a table of our own trace, in one file and for each of its bytes: a record of values alone,
+/// repeated, compresses to a fraction of a byte.
+constexpr std::uint64_t TraceRows = 50'000'000;
+constexpr std::uint64_t TraceRowsPerByte = 64;
+/// One string of it: a whole configuration may be one.
+constexpr std::uint64_t TraceTextBytes = 1u << 20;
+/// Facts of it.
+constexpr std::uint64_t TraceFacts = 10'000;
+/// Leaves of one tensor whose digests are kept: it may have 1 TiB.
+constexpr std::uint64_t TraceLeaves = std::uint64_t(1) << 24;
 /// Files of one trace: a day of thousands of ranks.
 constexpr std::size_t TraceFiles = 200'000;
 /// Runs of records of one iteration in one file; more are an attack on memory.

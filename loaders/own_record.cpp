@@ -2,6 +2,7 @@
 #include "loaders/own_record.h"
 
 #include "loaders/limits.h"
+#include "model/compute_backend.h"
 #include "model/dtype.h"
 #include "model/format.h"
 #include "model/shape.h"
@@ -165,6 +166,27 @@ Status OwnRecords::takeEvidence(Observation &observation, std::uint64_t bytes, s
     return {};
 }
 
+/// Digests of leaves belong to a tensor that has one of its own.
+Status OwnRecords::takeLeaves(Observation &observation, std::uint64_t bytes, std::string &problem)
+{
+    FP_TRY(const std::uint64_t row, number(OwnColumn::Leaves, m_at.tensor));
+    if (std::int64_t(row) < 0 || observation.absence != Absence::Recorded)
+        return {};
+    const std::uint64_t count = bytes / LeafBytes + (bytes % LeafBytes > 0 ? 1 : 0);
+    if (count > limits::TraceLeaves)
+        say(problem,
+            "may have digests of at most " + std::to_string(limits::TraceLeaves) + " leaves, has "
+                + std::to_string(count));
+    else if (count > m_segment->leaves() || row > m_segment->leaves() - count)
+        say(problem,
+            "the digests of its " + std::to_string(count) + " leaves from row "
+                + std::to_string(row) + " on must lie among the "
+                + std::to_string(m_segment->leaves()) + " that are kept");
+    else
+        observation.leaves = LeafRows{row, count};
+    return {};
+}
+
 Status OwnRecords::takeStatistics(Observation &observation)
 {
     const std::uint64_t row = m_at.tensor;
@@ -215,6 +237,7 @@ Result<Observation> OwnRecords::takeTensor(std::string &problem)
     }
     observation.shape = std::move(shape.dims);
     FP_CHECK(takeEvidence(observation, bytes, problem));
+    FP_CHECK(takeLeaves(observation, bytes, problem));
     FP_TRY(const std::string note, text(OwnColumn::Note, row, problem));
     if (!note.empty())
         observation.metadata.emplace_back("note", note);

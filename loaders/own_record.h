@@ -32,6 +32,7 @@ private:
     Status takeIdentity(TraceRecord &record, std::string &problem);
     Result<Observation> takeTensor(std::string &problem);
     Status takeEvidence(Observation &observation, std::uint64_t bytes, std::string &problem);
+    Status takeLeaves(Observation &observation, std::uint64_t bytes, std::string &problem);
     Status takeStatistics(Observation &observation);
     Status skipTo(std::uint64_t record);
 

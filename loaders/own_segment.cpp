@@ -15,15 +15,9 @@ namespace {
 constexpr std::uint64_t Version = 1;
 constexpr std::string_view FormatName = "forkpoint-trace";
 constexpr std::string_view FingerprintName = "forkpoint-1";
-/// Rows of a table, in one file and for each of its bytes: a record of values alone, repeated,
-/// compresses to a fraction of a byte.
-constexpr std::uint64_t MostRecords = 50'000'000;
-constexpr std::uint64_t RecordsPerByte = 64;
-/// One string: a whole configuration may be one.
-constexpr std::uint64_t TextBytes = 1u << 20;
 /// Records between two marks.
 constexpr std::uint64_t MarkEvery = 4096;
-constexpr std::size_t MostFacts = 10'000;
+constexpr std::size_t LeafDigestBytes = 16;
 constexpr std::size_t KnownStringBytes = std::size_t(8) << 20;
 
 enum class Table { Facts, Records, Tensors, Values };
@@ -63,6 +57,7 @@ constexpr ColumnRule Rules[] = {
     {OwnColumn::Content, Table::Tensors, "tensors", "content", "uint8", 16},
     {OwnColumn::Note, Table::Tensors, "tensors", "note", "uint32", 4},
     {OwnColumn::Payload, Table::Tensors, "tensors", "payload", "int64", 8},
+    {OwnColumn::Leaves, Table::Tensors, "tensors", "leaves", "int64", 8},
     {OwnColumn::AbsMax, Table::Tensors, "tensors", "abs_max", "float64", 8},
     {OwnColumn::L2, Table::Tensors, "tensors", "l2", "float64", 8},
     {OwnColumn::Nan, Table::Tensors, "tensors", "nan", "uint64", 8},
@@ -255,7 +250,7 @@ Result<NumberColumn> OwnSegment::dataset(std::string_view group, std::string_vie
 Status OwnSegment::findColumns(std::uint64_t fileBytes)
 {
     // A few bytes must not stand for billions of records that take hours.
-    const std::uint64_t most = std::min<std::uint64_t>(MostRecords, fileBytes * RecordsPerByte);
+    const std::uint64_t most = std::min(limits::TraceRows, fileBytes * limits::TraceRowsPerByte);
     for (const auto &[what, number] :
          {std::pair{"records", m_part.records}, std::pair{"tensors", m_part.tensors},
           std::pair{"values", m_part.values}}) {
@@ -303,6 +298,11 @@ Status OwnSegment::findOthers()
     } else if (payload.error().code != ErrorCode::NotFound) {
         return payload.error();
     }
+    auto leaves = dataset("", "leaves", "uint8", LeafDigestBytes);
+    if (!leaves.ok() && leaves.error().code != ErrorCode::NotFound)
+        return leaves.error();
+    if (leaves.ok())
+        m_leaves = std::move(*leaves);
     return {};
 }
 
@@ -311,11 +311,11 @@ Status OwnSegment::readFacts()
     NumberColumn roles = column(OwnColumn::FactRole), names = column(OwnColumn::FactName),
                  values = column(OwnColumn::FactValue);
     OwnStrings strings(*this);
-    if (roles.rows() > MostFacts)
+    if (roles.rows() > limits::TraceFacts)
         return Error{ErrorCode::Limit,
                      {},
                      "dataset 'facts/role'",
-                     "may have at most " + std::to_string(MostFacts) + " rows, has "
+                     "may have at most " + std::to_string(limits::TraceFacts) + " rows, has "
                          + std::to_string(roles.rows())};
     constexpr std::uint64_t KnownRoles = 6;
     for (std::uint64_t row = 0; row < roles.rows(); ++row) {
@@ -385,6 +385,16 @@ NumberColumn OwnSegment::dimensions() const
     return m_dimensions;
 }
 
+Status OwnSegment::leafDigests(std::uint64_t row, MutableByteView into) const
+{
+    NumberColumn leaves = m_leaves; // of the caller's own: columns keep what they read
+    for (; !into.empty(); into = into.subspan(LeafDigestBytes), ++row) {
+        FP_TRY(const ByteView digest, leaves.bytes(row));
+        std::copy(digest.begin(), digest.end(), into.begin());
+    }
+    return {};
+}
+
 NumberColumn OwnSegment::stringBytes() const
 {
     return m_stringBytes;
@@ -412,11 +422,11 @@ Result<std::string> OwnStrings::text(std::uint64_t number)
         return malformed(place,
                          "ends at byte " + std::to_string(end) + ", begins at "
                              + std::to_string(begin) + " of " + std::to_string(m_bytes.rows()));
-    if (end - begin > TextBytes)
+    if (end - begin > limits::TraceTextBytes)
         return Error{ErrorCode::Limit,
                      {},
                      place,
-                     "may have at most " + std::to_string(TextBytes) + " bytes, has "
+                     "may have at most " + std::to_string(limits::TraceTextBytes) + " bytes, has "
                          + std::to_string(end - begin)};
     FP_TRY(std::string text, m_bytes.text(begin, std::size_t(end - begin)));
     if (m_knownBytes > KnownStringBytes) {

@@ -40,6 +40,7 @@ enum class OwnColumn : std::size_t {
     Content,
     Note,
     Payload,
+    Leaves,
     AbsMax,
     L2,
     Nan,
@@ -82,6 +83,9 @@ public:
     OwnStart startBefore(std::uint64_t record) const;
     /// The store of whole tensors; nullptr where none was kept.
     std::shared_ptr<const ByteSource> payload() const { return m_payload; }
+    std::uint64_t leaves() const { return m_leaves.rows(); } ///< whose digests are kept
+    /// Their digests from that row on, 16 bytes each.
+    Status leafDigests(std::uint64_t row, MutableByteView into) const;
 
 private:
     OwnSegment() = default;
@@ -101,7 +105,7 @@ private:
     std::uint64_t m_worldSize = 0;
     std::vector<TraceFact> m_facts;
     std::array<NumberColumn, std::size_t(OwnColumn::Count_)> m_columns;
-    NumberColumn m_dimensions, m_stringBytes, m_stringEnds;
+    NumberColumn m_dimensions, m_stringBytes, m_stringEnds, m_leaves;
     std::vector<OwnStart> m_starts;
     std::shared_ptr<const ByteSource> m_payload;
 };

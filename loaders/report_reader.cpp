@@ -258,7 +258,7 @@ Result<RecordedReport> readReport(std::string_view json)
     const auto divergence = root.find("first_divergence");
     if (divergence && divergence->kind() != JsonValue::Kind::Null)
         comparison.firstDivergence =
-            divergenceOf(JsonFields(*divergence, "first_divergence", problem));
+            divergenceOf(JsonFields(*divergence, "first_divergence", problem), problem);
     forEachObject(root, "chain", problem, [&](const JsonFields &fields) {
         comparison.chain.push_back(chainLinkOf(fields));
     });

@@ -16,6 +16,20 @@ std::optional<TraceCoordinate> coordinateOf(const JsonFields &fields)
     return coordinate;
 }
 
+LeafDifference leafDifferenceOf(const JsonFields &fields)
+{
+    LeafDifference difference;
+    difference.isInput = fields.text("side") == "input";
+    difference.path = fields.textOr("path");
+    difference.firstElement = fields.count("first_index");
+    difference.lastElement = fields.count("last_index");
+    difference.elements = fields.count("elements");
+    difference.leaf = fields.count("leaf");
+    difference.different = fields.count("different_leaves");
+    difference.leaves = fields.count("leaves");
+    return difference;
+}
+
 RankSummary::First firstOf(const JsonFields &fields)
 {
     RankSummary::First first;
@@ -43,7 +57,7 @@ Strength strengthOf(const JsonFields &fields)
                           Strength::Xxh3Index, Strength::Xxh3, Strength::Sha256, Strength::Bytes});
 }
 
-FirstDivergence divergenceOf(const JsonFields &fields)
+FirstDivergence divergenceOf(const JsonFields &fields, JsonProblem &problem)
 {
     FirstDivergence divergence;
     divergence.step = fields.integerIf("step");
@@ -62,6 +76,9 @@ FirstDivergence divergenceOf(const JsonFields &fields)
     }
     divergence.provenEqualBefore = fields.flagIf("proven_equal_before").value_or(false);
     divergence.probe = fields.textOr("probe");
+    for (const JsonValue &value : fields.arrayIf("where"))
+        divergence.where.push_back(
+            leafDifferenceOf(JsonFields(value, fields.place() + ".where", problem)));
     divergence.sentence = fields.textOr("sentence");
     return divergence;
 }

@@ -10,7 +10,7 @@ namespace forkpoint {
 
 /// The member "strength"; none where it is absent.
 Strength strengthOf(const JsonFields &fields);
-FirstDivergence divergenceOf(const JsonFields &fields);
+FirstDivergence divergenceOf(const JsonFields &fields, JsonProblem &problem);
 ChainLink chainLinkOf(const JsonFields &fields);
 RankSummary rankSummaryOf(const JsonFields &fields);
 NextCapture nextCaptureOf(const JsonFields &fields);

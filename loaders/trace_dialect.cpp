@@ -67,6 +67,11 @@ Result<std::shared_ptr<const ByteSource>> TraceDialect::payloads(const TraceFile
     return std::shared_ptr<const ByteSource>(std::move(source));
 }
 
+Status TraceDialect::leafDigests(const TraceFile &file, std::uint64_t, MutableByteView) const
+{
+    return Error{ErrorCode::NotFound, file.name, {}, "keeps no digests of leaves"};
+}
+
 const std::vector<const TraceDialect *> &allTraceDialects()
 {
     static const std::vector<const TraceDialect *> all = {

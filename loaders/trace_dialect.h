@@ -83,6 +83,9 @@ public:
     /// file of that name, unless a dialect knows better.
     virtual Result<std::shared_ptr<const ByteSource>> payloads(const TraceFile &file,
                                                                const std::string &payload) const;
+    /// Rows of a file's table of leaf digests, to which LeafRows of its records refer: 16 bytes each.
+    virtual Status leafDigests(const TraceFile &file, std::uint64_t row,
+                               MutableByteView into) const;
     /// Whether a file is this dialect's, by its first bytes.
     virtual Confidence probe(const TraceFile &file, std::string_view head) const = 0;
     /// A reader that begins at `from` (a record's place; {} for the start). The records from there

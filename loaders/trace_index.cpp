@@ -82,6 +82,14 @@ public:
         return text;
     }
 
+    Status leafDigests(const TracePlace &place, std::uint64_t row,
+                       MutableByteView into) const override
+    {
+        if (place.file >= m_files.size())
+            return Error{ErrorCode::NotFound, {}, {}, "there is no such file in the trace"};
+        return m_reader.leafDigests(m_files[place.file], row, into);
+    }
+
     std::vector<std::optional<std::int64_t>> keptIterations() const override
     {
         return {m_kept.begin(), m_kept.end()};

@@ -195,6 +195,12 @@ public:
         return std::shared_ptr<const ByteSource>(
             std::make_shared<MemorySource>(file.name, std::vector<std::byte>()));
     }
+    Status leafDigests(const TraceFile &file, std::uint64_t row,
+                       MutableByteView into) const override
+    {
+        FP_TRY(const auto segment, segments().open(file.source));
+        return segment->leafDigests(row, into);
+    }
 };
 
 } // namespace

@@ -280,7 +280,8 @@ const RecordWindow &RecordWindowBuilder::window() const
     return m_state->window;
 }
 
-Result<RecordText> readRecordText(const Trace &a, const Trace &b, const RecordPlaces &places)
+Result<RecordText> readRecordText(const Trace &a, const Trace &b, const RecordPlaces &places,
+                                  const std::function<bool()> &stopped)
 {
     RecordText result;
     const auto read = [](const Trace &trace, const TracePlace &place,
@@ -300,6 +301,7 @@ Result<RecordText> readRecordText(const Trace &a, const Trace &b, const RecordPl
         FP_CHECK(read(a, *places.a, result.a));
     if (places.b)
         FP_CHECK(read(b, *places.b, result.b));
+    FP_TRY(result.where, locateLeaves(a, b, places.leaves, stopped));
     return result;
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/leaf_difference.h"
 #include "model/progress.h"
 #include "model/record_row.h"
 #include "model/result.h"
 #include "model/trace.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -93,9 +95,10 @@ private:
 struct RecordPlaces
 {
     std::optional<TracePlace> a, b;
+    std::vector<LeafPair> leaves; ///< tensors whose difference is to be placed
 };
 
-/// Their sources, verbatim, as far as they are text.
+/// Their sources, verbatim, as far as they are text, and where their tensors differ.
 struct RecordText
 {
     static constexpr std::size_t MostBytes = 256 * 1024; ///< of each side
@@ -107,8 +110,10 @@ struct RecordText
         bool isCut = false; ///< there is more
     };
     std::optional<Side> a, b;
+    std::vector<LeafDifference> where;
 };
 
-Result<RecordText> readRecordText(const Trace &a, const Trace &b, const RecordPlaces &places);
+Result<RecordText> readRecordText(const Trace &a, const Trace &b, const RecordPlaces &places,
+                                  const std::function<bool()> &stopped);
 
 } // namespace forkpoint

@@ -28,6 +28,26 @@ void writeCoordinate(JsonWriter &json, const TraceCoordinate &coordinate)
     json.endObject();
 }
 
+void writeWhere(JsonWriter &json, const std::vector<LeafDifference> &where)
+{
+    if (where.empty())
+        return;
+    json.key("where").beginArray();
+    for (const LeafDifference &each : where) {
+        json.beginObject();
+        json.key("side").text(each.isInput ? "input" : "output");
+        writeText(json, "path", each.path);
+        json.key("first_index").number(each.firstElement);
+        json.key("last_index").number(each.lastElement);
+        json.key("elements").number(each.elements);
+        json.key("leaf").number(each.leaf);
+        json.key("different_leaves").number(each.different);
+        json.key("leaves").number(each.leaves);
+        json.endObject();
+    }
+    json.endArray();
+}
+
 } // namespace
 
 void writeDivergence(JsonWriter &json, const std::optional<FirstDivergence> &divergence)
@@ -57,6 +77,7 @@ void writeDivergence(JsonWriter &json, const std::optional<FirstDivergence> &div
     }
     json.key("proven_equal_before").boolean(divergence->provenEqualBefore);
     writeText(json, "probe", divergence->probe);
+    writeWhere(json, divergence->where);
     json.key("sentence").text(divergence->sentence);
     json.endObject();
 }

@@ -51,6 +51,7 @@ struct FirstDivergence
     std::optional<Step> provenEqualStep; ///< the last common step before, proven equal
     std::string provenEqualName;         ///< the last recorded item before it, proven equal
     bool provenEqualBefore = false;
+    std::vector<LeafDifference> where; ///< in its tensors, where a trace keeps digests of leaves
     std::string sentence;
 };
 

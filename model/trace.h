@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/bytes.h"
 #include "model/diagnostic.h"
 #include "model/result.h"
 #include "model/trace_record.h"
@@ -84,6 +85,10 @@ public:
     /// The tensors kept of one of these, as a checkpoint.
     virtual Result<std::shared_ptr<const TensorSource>> kept(std::optional<std::int64_t> iteration,
                                                              std::stop_token stop) const;
+    /// Digests of leaves (fingerprint.md), 16 bytes each, from that row of the table on which the file
+    /// of a record at `place` keeps.
+    virtual Status leafDigests(const TracePlace &place, std::uint64_t row,
+                               MutableByteView into) const;
     /// Whether files joined or left the trace since it was opened.
     virtual Status unchanged() const { return {}; }
 

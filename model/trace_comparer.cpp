@@ -106,6 +106,7 @@ struct TraceComparer::State
     Classification classOf(const TraceRecord &record, const RecordEvidence &evidence,
                            const TraceRecord &other, const Unit &unit) const;
     void closeUnit(std::size_t rank, Unit unit, bool isPart);
+    void placeFirst(const std::stop_token &stop);
     bool inquire(const std::stop_token &stop);
     void finish();
 };
@@ -213,7 +214,9 @@ void TraceComparer::State::takePair(const TraceWalk::Event &event, std::size_t r
         divergence.role = record.role;
         if (differs)
             divergence.classification = classOf(record, evidence, *event.b, unit);
-        else
+        if (differs && !unit.first)
+            divergence.leaves = leafPairs(record, *event.b);
+        if (!differs)
             divergence.classification.why = "the records are equal, their order is not";
         propose(std::move(divergence), event.ordinal, unit);
         return;
@@ -350,6 +353,17 @@ void TraceComparer::State::closeUnit(std::size_t rank, Unit unit, bool isPart)
         && !excludedBefore[rank];
 }
 
+/// Where in its tensors the record differs that is shown.
+void TraceComparer::State::placeFirst(const std::stop_token &stop)
+{
+    RankDivergence &first = *result.ranks[*result.firstRank].first;
+    auto where = locateLeaves(*a, *b, first.leaves, [&] { return stop.stop_requested(); });
+    if (where.ok())
+        first.where = std::move(*where);
+    else if (where.error().code != ErrorCode::Cancelled)
+        result.diagnostics.push_back(toDiagnostic(where.error(), Severity::Warning));
+}
+
 /// The second look, a rank at a time; false when there is nothing more to ask.
 bool TraceComparer::State::inquire(const std::stop_token &stop)
 {
@@ -358,6 +372,7 @@ bool TraceComparer::State::inquire(const std::stop_token &stop)
         result.firstRank = chooseFirst(result);
         if (!result.firstRank)
             return false;
+        placeFirst(stop);
         inquiry.emplace(*a, *b, plan, filter, result);
     }
     return inquiry->advance([&] { return stop.stop_requested(); });

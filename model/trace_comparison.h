@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/finding.h"
+#include "model/leaf_difference.h"
 #include "model/trace.h"
 #include "model/trace_evidence.h"
 #include "model/trace_rules.h"
@@ -47,6 +48,8 @@ struct RankDivergence
     std::string group;
     std::string key; ///< of the record's identity
     RecordRole role = RecordRole::Tensor;
+    std::vector<LeafPair> leaves;      ///< tensors whose difference can be placed
+    std::vector<LeafDifference> where; ///< of the one that is shown: as far as it was placed
 };
 
 /// One rank of both traces, as far as it was compared.

@@ -61,6 +61,8 @@ std::string sentenceOf(const RankComparison &rank, const TraceComparison &trace)
     } else {
         text += "Look at the configuration first: " + first.classification.why;
     }
+    for (const LeafDifference &each : first.where)
+        text += "; " + leafWords(each);
     if (first.afterSlip)
         text += "; its number is shifted by records more or less before it";
     return text + ". Compared: " + coverageSentence(trace.coverage) + ".";
@@ -101,6 +103,7 @@ std::optional<FirstDivergence> firstDivergenceIn(const TraceComparison &trace)
         divergence.provenEqualName = first.after->name;
         divergence.provenEqualStage = first.after->stage;
     }
+    divergence.where = first.where;
     divergence.sentence = sentenceOf(rank, trace);
     return divergence;
 }

@@ -95,6 +95,11 @@ std::string TraceCoordinate::toText() const
     return rank ? "rank " + std::to_string(*rank) : "one process";
 }
 
+Status Trace::leafDigests(const TracePlace &, std::uint64_t, MutableByteView) const
+{
+    return Error{ErrorCode::NotFound, {}, {}, "the trace keeps no digests of leaves"};
+}
+
 Result<std::shared_ptr<const TensorSource>> Trace::kept(std::optional<std::int64_t> iteration,
                                                         std::stop_token) const
 {

@@ -43,6 +43,12 @@ enum class Absence : std::uint8_t {
 
 std::string_view toString(Absence absence);
 
+/// Rows of a table of leaf digests, which a trace may keep of large tensors (Trace::leafDigests).
+struct LeafRows
+{
+    std::uint64_t first = 0, count = 0;
+};
+
 /// One tensor or value as a tool saw it.
 struct Observation
 {
@@ -60,6 +66,7 @@ struct Observation
     std::string payload; ///< file of the whole tensor, relative to the trace; may be empty
     /// Where in that file's store of payloads its bytes begin, if it is one for many tensors.
     std::optional<std::uint64_t> payloadOffset;
+    std::optional<LeafRows> leaves; ///< in the table of the record's file
 
     bool isEmpty() const { return count == std::uint64_t(0); }
 };

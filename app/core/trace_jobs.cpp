@@ -50,7 +50,9 @@ JobBatch recordTextBatch(SessionInputs inputs, RecordPlaces places,
     return [=, inputs = std::move(inputs),
             deliver = std::move(deliver)](JobControl &control) -> Result<Batch> {
         FP_TRY(const TracePair pair, tracesOf(inputs));
-        FP_TRY(RecordText text, readRecordText(*pair.a, *pair.b, places));
+        FP_TRY(RecordText text, readRecordText(*pair.a, *pair.b, places, [&control] {
+                   return control.stop().stop_requested();
+               }));
         control.post([deliver, shared = std::make_shared<const RecordText>(std::move(text))] {
             deliver(shared);
         });

@@ -7,3 +7,9 @@ foreach(check check_capture check_capture_torch)
              "${CMAKE_CURRENT_SOURCE_DIR}/capture/${check}.py")
     set_tests_properties(tools/${check} PROPERTIES LABELS tools TIMEOUT 300 SKIP_RETURN_CODE 77)
 endforeach()
+if(TARGET forkpoint-h5worker)
+    add_test(NAME tools/check_leaves COMMAND "${FORKPOINT_CAPTURE_PYTHON}" -B
+             "${CMAKE_CURRENT_SOURCE_DIR}/capture/check_leaves.py" $<TARGET_FILE:forkpoint-cli>)
+    set_tests_properties(tools/check_leaves PROPERTIES LABELS tools TIMEOUT 300 SKIP_RETURN_CODE 77
+        ENVIRONMENT "XDG_CACHE_HOME=${FORKPOINT_TEST_CACHE}")
+endif()

@@ -31,12 +31,13 @@ constexpr Column Columns[] = {
     {"tensors", "rank", "uint8", 1, 't'},      {"tensors", "bytes", "uint64", 8, 't'},
     {"tensors", "absence", "uint8", 1, 't'},   {"tensors", "content", "uint8", 16, 't'},
     {"tensors", "note", "uint32", 4, 't'},     {"tensors", "payload", "int64", 8, 't'},
-    {"tensors", "abs_max", "float64", 8, 't'}, {"tensors", "l2", "float64", 8, 't'},
-    {"tensors", "nan", "uint64", 8, 't'},      {"tensors", "inf", "uint64", 8, 't'},
-    {"tensors", "zero", "uint64", 8, 't'},     {"values", "name", "uint32", 4, 'v'},
-    {"values", "value", "uint32", 4, 'v'},     {"tensors", "dims", "uint64", 8, '*'},
-    {"strings", "bytes", "uint8", 1, '*'},     {"strings", "end", "uint64", 8, '*'},
-    {nullptr, "payload", "uint8", 1, '*'}};
+    {"tensors", "leaves", "int64", 8, 't'},    {"tensors", "abs_max", "float64", 8, 't'},
+    {"tensors", "l2", "float64", 8, 't'},      {"tensors", "nan", "uint64", 8, 't'},
+    {"tensors", "inf", "uint64", 8, 't'},      {"tensors", "zero", "uint64", 8, 't'},
+    {"values", "name", "uint32", 4, 'v'},      {"values", "value", "uint32", 4, 'v'},
+    {"tensors", "dims", "uint64", 8, '*'},     {"strings", "bytes", "uint8", 1, '*'},
+    {"strings", "end", "uint64", 8, '*'},      {nullptr, "payload", "uint8", 1, '*'},
+    {nullptr, "leaves", "uint8", 16, '*'}};
 
 /// Takes what it needs of the input; zeros behind its end.
 class Input

@@ -275,6 +275,17 @@ private slots:
         QCOMPARE(QGuiApplication::clipboard()->text().toUtf8().toStdString(), text->a->text);
     }
 
+    void saysWhereATensorDiffers()
+    {
+        Shown shown;
+        auto text = std::make_shared<RecordText>();
+        text->where = {{false, "", 1, 2, 3, 16384, 32767, 40000}};
+        Q_EMIT shown.context.recordTextReady(shown.context.recordTextRequests[0].first, text);
+        QVERIFY(shown.detail.recordView()->summary().contains(
+            u"The first difference of output is among elements 16,384 to 32,767 of 40,000 "
+            u"(2 of 3 leaves differ)."));
+    }
+
     void aRecordWithoutPartnerFindsItsNamesake()
     {
         Shown shown;

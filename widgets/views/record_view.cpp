@@ -214,6 +214,13 @@ void RecordView::refreshHeader()
                                 .arg(m_row->a->record.call)
                                 .arg(m_row->b->record.call),
                             theme.text});
+    if (m_text) {
+        for (const LeafDifference &each : m_text->where) {
+            QString words = displayText(leafWords(each));
+            words[0] = words[0].toUpper();
+            segments.push_back({u'\n' + words + u'.', theme.text});
+        }
+    }
     m_header->setSegments(std::move(segments));
 }
 
@@ -227,6 +234,8 @@ void RecordView::ask()
         places.a = m_row->a->record.place;
     if (m_row->b)
         places.b = m_row->b->record.place;
+    if (m_row->a && m_row->b)
+        places.leaves = leafPairs(m_row->a->record, m_row->b->record);
     m_askedId = m_context->nextRequestId();
     m_context->requestRecordText(m_askedId, places);
 }
@@ -236,6 +245,7 @@ void RecordView::receive(quint64 id, std::shared_ptr<const RecordText> text)
     if (id == 0 || id != m_askedId)
         return;
     m_text = std::move(text);
+    refreshHeader();
     showLines({});
 }
 
