@@ -2,8 +2,11 @@
 #include "loaders/chunk_cache.h"
 
 #include "loaders/limits.h"
+#include "model/bytes.h"
 
+#include <algorithm>
 #include <iterator>
+#include <string_view>
 
 namespace forkpoint {
 
@@ -13,22 +16,50 @@ ChunkCache &ChunkCache::ofThisProcess()
     return cache;
 }
 
-Result<ChunkCache::Bytes>
-ChunkCache::get(const void *owner, std::uint64_t chunk,
-                const std::function<Result<std::vector<std::byte>>()> &decode)
+Result<ChunkCache::Bytes> ChunkCache::get(const void *owner, std::uint64_t chunk, const Load &load,
+                                          const Decode &decode)
 {
     const std::shared_ptr<Entry> entry = find({owner, chunk});
     const std::scoped_lock lock(entry->decoding);
     if (!entry->decoded) {
-        auto bytes = decode();
-        if (bytes.ok())
-            entry->decoded =
-                Bytes(std::make_shared<const std::vector<std::byte>>(std::move(*bytes)));
-        else
-            entry->decoded = std::move(bytes).error();
+        entry->decoded = make(*entry, load, decode);
         settle(entry);
     }
     return *entry->decoded;
+}
+
+Result<ChunkCache::Bytes> ChunkCache::make(Entry &entry, const Load &load, const Decode &decode)
+{
+    FP_TRY(Stored stored, load());
+    if (!stored.filters.empty()) {
+        entry.hash = std::hash<std::string_view>()(asText(stored.bytes));
+        if (Bytes known = findAlike(stored, entry.hash))
+            return known;
+    }
+    FP_TRY(std::vector<std::byte> bytes, decode(stored));
+    if (!stored.filters.empty())
+        entry.stored = std::make_shared<const Stored>(std::move(stored));
+    return std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+}
+
+/// What was decoded of the same bytes by the same filters, and is still kept. Bytes are compared: a
+/// hash alone proves nothing.
+ChunkCache::Bytes ChunkCache::findAlike(const Stored &stored, std::size_t hash)
+{
+    std::vector<std::pair<std::shared_ptr<const Stored>, Bytes>> candidates;
+    {
+        const std::scoped_lock lock(m_mutex);
+        const auto [first, last] = m_alike.equal_range(hash);
+        for (auto each = first; each != last; ++each) {
+            const Entry &entry = **m_places.at(each->second);
+            candidates.emplace_back(entry.stored, entry.decoded->value());
+        }
+    }
+    for (const auto &[other, bytes] : candidates) {
+        if (*other == stored)
+            return bytes;
+    }
+    return nullptr;
 }
 
 std::shared_ptr<ChunkCache::Entry> ChunkCache::find(const Key &key)
@@ -55,6 +86,10 @@ void ChunkCache::settle(const std::shared_ptr<Entry> &entry)
     if (!entry->decoded->ok())
         return drop(place->second);
     entry->size = entry->decoded->value()->size();
+    if (entry->stored) {
+        entry->size += entry->stored->bytes.size();
+        m_alike.emplace(entry->hash, entry->key);
+    }
     m_size += entry->size;
     for (auto each = m_entries.end(); m_size > m_capacity && each != m_entries.begin();) {
         const auto last = std::prev(each);
@@ -68,6 +103,11 @@ void ChunkCache::settle(const std::shared_ptr<Entry> &entry)
 void ChunkCache::drop(Entries::iterator entry)
 {
     m_size -= (*entry)->size;
+    const auto [first, last] = m_alike.equal_range((*entry)->hash);
+    const auto own =
+        std::find_if(first, last, [&](const auto &alike) { return alike.second == (*entry)->key; });
+    if (own != last)
+        m_alike.erase(own);
     m_places.erase((*entry)->key);
     m_entries.erase(entry);
 }

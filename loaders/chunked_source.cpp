@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/chunked_source.h"
 
-#include "loaders/chunk_cache.h"
 #include "loaders/chunk_filters.h"
 #include "loaders/extent_geometry.h"
 #include "loaders/limits.h"
@@ -33,6 +32,23 @@ void fillWith(const std::vector<std::byte> &element, std::uint64_t begin, Mutabl
     }
     for (std::size_t i = 0; i < out.size(); ++i)
         out[i] = element[(begin + i) % element.size()];
+}
+
+std::string placeOf(const Hdf5Chunk &chunk)
+{
+    return "chunk at byte " + std::to_string(chunk.offset);
+}
+
+/// All that decides what becomes of stored bytes but a chunk's mask.
+std::string textOf(const std::vector<Hdf5Filter> &filters, std::uint64_t chunkBytes)
+{
+    std::string text = std::to_string(chunkBytes);
+    for (const Hdf5Filter &filter : filters) {
+        text += '/' + std::to_string(filter.id);
+        for (const std::uint32_t parameter : filter.parameters)
+            text += ',' + std::to_string(parameter);
+    }
+    return text + '/';
 }
 
 } // namespace
@@ -80,6 +96,7 @@ Status ChunkedSource::measure()
         return Error{ErrorCode::Limit, m_name, {}, "has more bytes than 64 bits count"};
     m_size = *size;
     m_chunkBytes = volumeOf(m_chunkShape);
+    m_filters = textOf(m_array.filters, m_chunkBytes);
     if (m_array.chunks.empty())
         return {};
     if (m_chunkBytes > limits::ChunkBytes) {
@@ -151,7 +168,9 @@ Status ChunkedSource::readPiece(const Piece &piece, MutableByteView out) const
     ChunkCache::Bytes bytes;
     if (chunk != nullptr) {
         FP_TRY(bytes,
-               ChunkCache::ofThisProcess().get(this, number, [&] { return decode(*chunk); }));
+               ChunkCache::ofThisProcess().get(
+                   this, number, [&] { return load(*chunk); },
+                   [&](const ChunkCache::Stored &stored) { return decode(*chunk, stored.bytes); }));
     }
     const std::vector<std::int64_t> target = m_bytes.rowMajorStrides();
     const std::vector<std::int64_t> source = Shape{m_chunkShape}.rowMajorStrides();
@@ -193,21 +212,27 @@ const Hdf5Chunk *ChunkedSource::find(std::uint64_t number) const
     return found == m_array.chunks.end() || found->number != number ? nullptr : &*found;
 }
 
-Result<std::vector<std::byte>> ChunkedSource::decode(const Hdf5Chunk &chunk) const
+Result<ChunkCache::Stored> ChunkedSource::load(const Hdf5Chunk &chunk) const
 {
-    const std::string place = "chunk at byte " + std::to_string(chunk.offset);
     if (chunk.size > m_chunkBytes + m_chunkBytes / 8 + StoredSlack) {
-        return Error{ErrorCode::Malformed, m_file->name(), place,
+        return Error{ErrorCode::Malformed, m_file->name(), placeOf(chunk),
                      "is larger than its filters can make it"};
     }
-    std::vector<std::byte> stored;
+    ChunkCache::Stored stored;
     FP_CHECK(checkRange(m_file->name(), chunk.offset, chunk.size, m_file->size()));
-    stored.resize(chunk.size);
-    FP_CHECK(m_file->read(chunk.offset, stored));
-    auto decoded =
-        undoFilters(m_array.filters, chunk.mask, std::move(stored), std::size_t(m_chunkBytes));
+    stored.bytes.resize(chunk.size);
+    FP_CHECK(m_file->read(chunk.offset, stored.bytes));
+    if (!m_array.filters.empty())
+        stored.filters = m_filters + std::to_string(chunk.mask);
+    return stored;
+}
+
+Result<std::vector<std::byte>> ChunkedSource::decode(const Hdf5Chunk &chunk, ByteView stored) const
+{
+    auto decoded = undoFilters(m_array.filters, chunk.mask, {stored.begin(), stored.end()},
+                               std::size_t(m_chunkBytes));
     if (!decoded.ok())
-        return std::move(decoded).error().inFile(m_file->name()).atPlace(place);
+        return std::move(decoded).error().inFile(m_file->name()).atPlace(placeOf(chunk));
     return decoded;
 }
 

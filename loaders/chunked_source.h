@@ -2,6 +2,7 @@
 #pragma once
 
 #include "loaders/byte_source.h"
+#include "loaders/chunk_cache.h"
 #include "loaders/hdf5_description.h"
 #include "model/shape.h"
 
@@ -48,12 +49,14 @@ private:
     Status measure();
     Status readBox(const Box &box, std::uint64_t firstByte, MutableByteView out) const;
     Status readPiece(const Piece &piece, MutableByteView out) const;
-    Result<std::vector<std::byte>> decode(const Hdf5Chunk &chunk) const;
+    Result<ChunkCache::Stored> load(const Hdf5Chunk &chunk) const;
+    Result<std::vector<std::byte>> decode(const Hdf5Chunk &chunk, ByteView stored) const;
     const Hdf5Chunk *find(std::uint64_t number) const;
 
     std::shared_ptr<const ByteSource> m_file;
     ChunkedArray m_array;
     std::string m_name;
+    std::string m_filters; ///< tells these filters from others
     std::uint64_t m_size = 0, m_chunkBytes = 0;
     Shape m_bytes, m_grid;           ///< the shape with a dimension of an element's bytes; chunks
     std::vector<Index> m_chunkShape; ///< likewise in bytes

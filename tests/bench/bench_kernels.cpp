@@ -56,36 +56,36 @@ std::uint64_t readBoth(const std::vector<std::byte> &a, const std::vector<std::b
 }
 
 /// The code of a number, rounded towards zero; too small a one becomes zero.
-std::uint32_t code(const DType &dtype, double value)
+std::uint64_t code(const DType &dtype, double value)
 {
     const int mantissa = dtype.layout.mantissaBits;
     const double size = std::fabs(value);
     int exponent = 0;
     const double fraction = std::frexp(size, &exponent); // in [1/2, 1)
     const int field = exponent - 1 + dtype.layout.bias;
-    std::uint32_t result = 0;
+    std::uint64_t result = 0;
     if (field >= 1)
-        result = std::uint32_t(field) << mantissa
-            | std::uint32_t((fraction * 2 - 1) * double(1U << mantissa));
-    return value < 0 ? result | 1U << (dtype.bits - 1) : result;
+        result = std::uint64_t(field) << mantissa
+            | std::uint64_t((fraction * 2 - 1) * double(std::uint64_t(1) << mantissa));
+    return value < 0 ? result | std::uint64_t(1) << (dtype.bits - 1) : result;
 }
 
 void fill(const DType &dtype, Data data, std::vector<std::byte> &a, std::vector<std::byte> &b)
 {
     std::mt19937_64 random(5);
     std::normal_distribution<double> weights(0.0, dtype.bits == 8 ? 1.0 : 0.02);
-    std::vector<std::uint32_t> codes(1U << 16);
-    for (std::uint32_t &each : codes)
+    std::vector<std::uint64_t> codes(1U << 16);
+    for (std::uint64_t &each : codes)
         each = code(dtype, weights(random));
     const std::size_t width = dtype.bits / 8;
     // Differences from a few last places up, as after some steps of training.
-    const std::uint64_t spread = dtype.bits == 32 ? 1U << 14 : dtype.bits == 16 ? 16 : 2;
+    const std::uint64_t spread = dtype.bits >= 32 ? 1U << 14 : dtype.bits == 16 ? 16 : 2;
     for (std::size_t i = 0; i + width <= a.size(); i += width) {
         const std::uint64_t bits = random();
-        std::uint32_t x = codes[bits & 0xFFFF];
-        std::uint32_t y = x;
+        const std::uint64_t x = codes[bits & 0xFFFF];
+        std::uint64_t y = x;
         if (data == Data::All || (data == Data::OnePercent && (bits >> 16) % 100 == 0))
-            y = std::uint32_t(y + 1 + (bits >> 40) % spread);
+            y = y + 1 + (bits >> 40) % spread;
         std::memcpy(a.data() + i, &x, width);
         std::memcpy(b.data() + i, &y, width);
     }

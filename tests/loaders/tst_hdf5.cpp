@@ -501,10 +501,12 @@ private slots:
         ChunkCache cache(10);
         int decoded = 0;
         const auto get = [&](std::uint64_t chunk) {
-            return cache.get(this, chunk, [&]() -> Result<std::vector<std::byte>> {
-                ++decoded;
-                return std::vector<std::byte>(4);
-            });
+            return cache.get(
+                this, chunk, [] { return Result<ChunkCache::Stored>(ChunkCache::Stored()); },
+                [&](const ChunkCache::Stored &) -> Result<std::vector<std::byte>> {
+                    ++decoded;
+                    return std::vector<std::byte>(4);
+                });
         };
         QVERIFY(get(1).ok() && get(2).ok() && get(1).ok());
         QCOMPARE(decoded, 2);
@@ -515,6 +517,40 @@ private slots:
         QCOMPARE(decoded, 4);
         cache.forget(this);
         QVERIFY(get(2).ok());
+        QCOMPARE(decoded, 5);
+    }
+
+    /// Two files that are equal: what is stored alike and undone alike is decoded once.
+    void decodesEqualChunksOnce()
+    {
+        ChunkCache cache(1000);
+        int decoded = 0;
+        const auto get = [&](const void *owner, int stored, const char *filters) {
+            return cache
+                .get(
+                    owner, 0,
+                    [&] {
+                        return Result<ChunkCache::Stored>(ChunkCache::Stored{
+                            std::vector<std::byte>(3, std::byte(stored)), filters});
+                    },
+                    [&](const ChunkCache::Stored &own) -> Result<std::vector<std::byte>> {
+                        ++decoded;
+                        return std::vector<std::byte>(4, own.bytes[0]);
+                    })
+                .value();
+        };
+        const int a = 0, b = 0, c = 0, d = 0, e = 0, f = 0;
+        const auto first = get(&a, 7, "deflate");
+        QVERIFY(get(&b, 7, "deflate") == first);
+        QCOMPARE(decoded, 1);
+        QVERIFY(get(&c, 8, "deflate") != first);
+        QVERIFY(get(&d, 7, "shuffle") != first);
+        QCOMPARE(decoded, 3);
+        cache.forget(&a);
+        cache.forget(&b);
+        QCOMPARE((*get(&e, 7, "deflate"))[0], std::byte(7));
+        QCOMPARE(decoded, 4);
+        QCOMPARE((*get(&f, 7, ""))[0], std::byte(7)); // no filter: nothing to spare
         QCOMPARE(decoded, 5);
     }
 
