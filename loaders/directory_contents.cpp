@@ -219,7 +219,7 @@ private:
     {
         if (!m_links.empty())
             leaveOut("link",
-                     "symbolic links to directories or out of here are not followed: "
+                     "symbolic links to anything but a file in here are not followed: "
                          + listNames(m_links));
         if (!m_special.empty())
             leaveOut("special-file", "no regular files, not opened: " + listNames(m_special));

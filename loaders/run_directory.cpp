@@ -334,7 +334,7 @@ private:
                             [this](const std::string &name) { return holdsTensors(name); });
         if (!m_links.empty())
             note(Severity::Warning, "link", {},
-                 "symbolic links to directories or out of here are not followed: "
+                 "symbolic links to anything but a file in here are not followed: "
                      + listNames(m_links));
         if (!m_special.empty())
             note(Severity::Warning, "special-file", {},

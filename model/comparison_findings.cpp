@@ -4,6 +4,7 @@
 #include "model/format.h"
 #include "model/layout_findings.h"
 #include "model/owner_differences.h"
+#include "model/value_text.h"
 
 #include <algorithm>
 #include <map>
@@ -28,8 +29,7 @@ void addRecipe(const CheckpointComparison &comparison, std::vector<Finding> &fin
         if (finding.where.size() > 3)
             continue;
         firsts += firsts.empty() ? "" : "; ";
-        firsts += row.name + " " + (row.valueA ? row.valueA->toDisplay() : "absent") + " → "
-            + (row.valueB ? row.valueB->toDisplay() : "absent");
+        firsts += row.name + " " + shownChange(row.valueA, row.valueB);
     }
     if (finding.where.empty())
         return;
@@ -60,6 +60,13 @@ void addPairing(const CheckpointComparison &comparison, const Pairing &pairing,
                                 + " changed no name; rules replace literal text, only ^ at its "
                                   "beginning and $ at its end are special",
                             {}});
+    for (const std::string &glob : pairing.idleGlobs)
+        findings.push_back(
+            {"selection-idle",
+             Certainty::Is,
+             Severity::Warning,
+             "'" + glob + "' of --include or --exclude matches no name of a tensor or value",
+             {glob}});
     if (pairing.unclassifiedLeftOut > 0)
         findings.push_back(
             {"scope-leaves-out",

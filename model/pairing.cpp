@@ -151,15 +151,10 @@ void takeOff(std::vector<Candidate> &items, std::string_view prefix)
 
 bool selected(std::string_view name, StateClass stateClass, const PairingOptions &options)
 {
-    const auto matches = [&](const std::string &glob) { return globMatches(glob, name); };
-    if (!options.include.empty()
-        && std::none_of(options.include.begin(), options.include.end(), matches))
-        return false;
-    if (std::any_of(options.exclude.begin(), options.exclude.end(), matches))
-        return false;
-    return !options.scope
-        || std::find(options.scope->begin(), options.scope->end(), stateClass)
-        != options.scope->end();
+    return passesGlobs(name, options)
+        && (!options.scope
+            || std::find(options.scope->begin(), options.scope->end(), stateClass)
+                != options.scope->end());
 }
 
 /// The class of a pair whose sides the rules class differently, whichever side is called A: what is
@@ -398,6 +393,21 @@ void select(std::vector<Pair> &pairs, const PairingOptions &options)
                   [&](const Pair &pair) { return !selected(pair.name, pair.stateClass, options); });
 }
 
+/// A glob that matches nothing is likely misspelt: what it was to choose or leave out is not so.
+std::vector<std::string> idleGlobs(const Pairing &pairing, const PairingOptions &options)
+{
+    std::vector<std::string> idle;
+    for (const auto *globs : {&options.include, &options.exclude}) {
+        for (const std::string &glob : *globs) {
+            const auto matches = [&](const auto &pair) { return globMatches(glob, pair.name); };
+            if (std::none_of(pairing.tensors.begin(), pairing.tensors.end(), matches)
+                && std::none_of(pairing.values.begin(), pairing.values.end(), matches))
+                idle.push_back(glob);
+        }
+    }
+    return idle;
+}
+
 /// Tensors that a scope leaves out because nothing tells what they are.
 std::size_t unclassifiedOutOf(const PairingOptions &options, const std::vector<TensorPair> &pairs)
 {
@@ -428,6 +438,14 @@ std::string_view toString(PairedBy by)
     return "";
 }
 
+bool passesGlobs(std::string_view name, const PairingOptions &options)
+{
+    const auto matches = [&](const std::string &glob) { return globMatches(glob, name); };
+    return (options.include.empty()
+            || std::any_of(options.include.begin(), options.include.end(), matches))
+        && std::none_of(options.exclude.begin(), options.exclude.end(), matches);
+}
+
 Pairing pairCatalogs(const Catalog &a, const Catalog &b, const PairingOptions &options)
 {
     Pairing pairing;
@@ -451,6 +469,7 @@ Pairing pairCatalogs(const Catalog &a, const Catalog &b, const PairingOptions &o
         pairByMeaning(pairing.tensors, a, b);
     pairOnlyOnes(a, b, pairing.tensors);
     pairing.unclassifiedLeftOut = unclassifiedOutOf(options, pairing.tensors);
+    pairing.idleGlobs = idleGlobs(pairing, options);
     select(pairing.tensors, options);
     select(pairing.values, options);
     bool onA = false, onB = false, both = false;

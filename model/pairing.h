@@ -71,9 +71,13 @@ struct Pairing
     std::string affixA, affixB;           ///< what was taken off each side's names, usually empty
     std::string otherAffix;               ///< another prefix that would have paired as many
     std::vector<std::string> idleRenames; ///< rules that changed no name of either side
+    std::vector<std::string> idleGlobs;   ///< of include and exclude: those that match no name
     std::size_t unclassifiedLeftOut = 0;  ///< tensors of no known class that the scope leaves out
     bool anyNameInCommon = false;         ///< of the tensors in scope (true when a side has none)
 };
+
+/// Whether --include and --exclude let a name through.
+bool passesGlobs(std::string_view name, const PairingOptions &options);
 
 Pairing pairCatalogs(const Catalog &a, const Catalog &b, const PairingOptions &options);
 

@@ -30,6 +30,15 @@ std::uint64_t recordsIn(const Trace &trace)
     return records;
 }
 
+std::vector<MetricSeries> selected(const std::vector<MetricSeries> &all,
+                                   const PairingOptions &options)
+{
+    std::vector<MetricSeries> result;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(result),
+                 [&](const MetricSeries &series) { return passesGlobs(series.name, options); });
+    return result;
+}
+
 /// "step 6 is", "steps 6, 9 and 12 are", "steps 6, 9, 12 and 40 more are".
 std::string listed(const std::vector<Step> &steps)
 {
@@ -123,6 +132,7 @@ struct RunComparer::State
     void joinEvidence();
     void describeDivergence();
     void compareLogs();
+    void selectMetrics();
     StepMark *markOf(std::optional<Step> step);
 };
 
@@ -488,13 +498,30 @@ void RunComparer::State::describeDivergence()
         divergence.sentence = metAgain(divergence, {later, equal.end()}, unequal);
 }
 
+/// Where metrics decide, --include and --exclude are about them too.
+void RunComparer::State::selectMetrics()
+{
+    std::erase_if(result.shown.findings, [&](const Finding &finding) {
+        return finding.id == "selection-idle"
+            && std::any_of(result.metrics.begin(), result.metrics.end(),
+                           [&](const MetricComparison &metric) {
+                               return globMatches(finding.where.front(), metric.name);
+                           });
+    });
+    std::erase_if(result.metrics, [&](const MetricComparison &metric) {
+        return !passesGlobs(metric.name, options.pairing);
+    });
+}
+
 void RunComparer::State::compareLogs()
 {
     for (Finding &finding : metricFindings(result.metrics, hasCheckpoints() && parted))
         result.findings.push_back(std::move(finding));
     if (!plan.metricsAlone)
         return;
-    addFacts(facts, metricFacts(a->metrics(), b->metrics(), result.metrics));
+    addFacts(facts,
+             metricFacts(selected(a->metrics(), options.pairing),
+                         selected(b->metrics(), options.pairing), result.metrics));
     // A checkpoint has no partner in a log.
     facts.oneSidedIncomplete |= plan.steps.empty();
     if (const MetricComparison *first = firstToPart(result.metrics))
@@ -551,6 +578,8 @@ void RunComparer::State::finish()
     // Metrics are aligned by equal numbers, which --step N:M does not ask for.
     if (!plan.numberInB)
         result.metrics = compareMetrics(a->metrics(), b->metrics());
+    if (plan.metricsAlone)
+        selectMetrics();
     joinEvidence();
     compareLogs();
     for (Finding &finding : runConclusions(result))

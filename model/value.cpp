@@ -51,8 +51,8 @@ namespace {
 
 std::string digestText(const Value &value, std::string_view what)
 {
-    return grouped(value.count) + " " + std::string(what) + ", sha256 "
-        + value.digest.substr(0, 16);
+    const std::string many = std::string(what) + "s";
+    return counted(value.count, what, many) + ", sha256 " + value.digest.substr(0, 16);
 }
 
 /// What a text leaves out tells two of them apart.
@@ -69,8 +69,8 @@ std::string Value::toDisplay() const
     case ValueType::None: return "None";
     case ValueType::Bool: return std::get<bool>(data) ? "True" : "False";
     case ValueType::Float: return shortest(std::get<double>(data));
-    case ValueType::Bytes: return digestText(*this, "bytes");
-    case ValueType::Numbers: return digestText(*this, "numbers");
+    case ValueType::Bytes: return digestText(*this, "byte");
+    case ValueType::Numbers: return digestText(*this, "number");
     case ValueType::Int:
         if (const auto *i = std::get_if<std::int64_t>(&data))
             return std::to_string(*i);
@@ -83,6 +83,8 @@ std::string Value::toDisplay() const
     case ValueType::Link: break;
     }
     const auto *text = std::get_if<std::string>(&data);
+    if (type == ValueType::Link)
+        return text && !text->empty() ? "link to " + *text : "link to the whole";
     return withDigest(*this, text ? *text : std::string());
 }
 

@@ -5,6 +5,7 @@
 #include "model/element_plane.h"
 #include "model/format.h"
 #include "model/printable.h"
+#include "model/value_text.h"
 
 #include <algorithm>
 
@@ -212,9 +213,7 @@ std::vector<const Row *> rowsWith(const std::vector<Row> &rows, ItemStatus statu
 
 std::string valueLine(const ValueRow &row)
 {
-    return "  " + printable(row.name) + "  "
-        + (row.valueA ? printable(row.valueA->toDisplay()) : "absent") + " → "
-        + (row.valueB ? printable(row.valueB->toDisplay()) : "absent")
+    return "  " + printable(row.name) + "  " + printable(shownChange(row.valueA, row.valueB))
         + (isContext(row.stateClass) ? "  (context)" : "") + "\n";
 }
 

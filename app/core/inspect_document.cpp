@@ -9,6 +9,7 @@
 #include "model/optimizer_names.h"
 #include "model/printable.h"
 #include "model/resume_facts.h"
+#include "model/value_text.h"
 
 #include <algorithm>
 
@@ -243,7 +244,7 @@ std::string inspectText(const InspectDocument &document)
                            document.digests.empty() ? nullptr : &document.digests[i]);
     text += "values:\n";
     for (const ValueRef &value : catalog.values)
-        text += "  " + printable(value.name) + " = " + printable(value.value.toDisplay()) + "  "
+        text += "  " + printable(value.name) + " = " + printable(shownValue(value.value)) + "  "
             + std::string(toString(value.stateClass)) + "\n";
     text += metricSeriesText(run.metrics());
     text += resumeText(document.resume, false, ShownFacts);

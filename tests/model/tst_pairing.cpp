@@ -228,6 +228,10 @@ void TestPairing::idleRulesAndScope()
                                       renaming({"s/^module\\.//", "s/^module.//", "s/module/x/"}));
     QCOMPARE(idle.idleRenames, (Names{"s/^module\\.//", "s/module/x/"}));
     QCOMPARE(RenameRule::parse("s|a/b|c|")->toString(), std::string("s|a/b|c|"));
+    PairingOptions globs;
+    globs.include = {"*", "modul.*"};
+    globs.exclude = {"w", "x?"}; // the logical name is w
+    QCOMPARE(pairCatalogs(a->catalog(), b->catalog(), globs).idleGlobs, (Names{"modul.*", "x?"}));
     PairingOptions options;
     options.scope = {StateClass::Weights};
     const auto odd = sourceOf({"qqq", "zzz"});
