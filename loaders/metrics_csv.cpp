@@ -6,8 +6,6 @@
 #include "loaders/metrics_step.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <optional>
 
 namespace forkpoint {
@@ -45,21 +43,6 @@ std::vector<std::string> fieldsOf(std::string_view line)
     return fields;
 }
 
-/// pandas writes an integer column with gaps as floats: "4.0" is a step.
-std::optional<std::int64_t> stepIn(std::string_view text)
-{
-    constexpr double Exact = 9007199254740992.0; // 2^53
-    std::int64_t step = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), step);
-    if (error == std::errc() && end == text.data() + text.size())
-        return step;
-    const auto number = parseDecimal(text);
-    if (!number || !(std::fabs(number->value) <= Exact)
-        || number->value != std::trunc(number->value))
-        return std::nullopt;
-    return std::int64_t(number->value);
-}
-
 /// "True" as Python writes it and "true" as others do, as a digit.
 std::optional<std::string> truthIn(std::string_view text)
 {
@@ -72,12 +55,15 @@ std::optional<std::string> truthIn(std::string_view text)
 
 std::optional<std::size_t> findStep(const std::vector<std::string> &header)
 {
-    for (const std::string_view name : StepColumns) {
-        const auto found = std::find(header.begin(), header.end(), name);
-        if (found != header.end())
-            return std::size_t(found - header.begin());
+    std::optional<std::size_t> best, found;
+    for (std::size_t i = 0; i < header.size(); ++i) {
+        const auto preference = stepPreference(header[i]);
+        if (preference && (!best || *preference < *best)) {
+            best = preference;
+            found = i;
+        }
     }
-    return std::nullopt;
+    return found;
 }
 
 std::string_view withoutByteOrderMark(std::string_view line)
@@ -104,7 +90,7 @@ public:
         const bool cut = !line.ended && !line.text.ends_with('"');
         if (cut && m_step + 1 == m_header.size())
             return {LineUse::Kind::Torn};
-        const auto step = m_step < fields.size() ? stepIn(fields[m_step]) : std::nullopt;
+        const auto step = m_step < fields.size() ? wholeStep(fields[m_step]) : std::nullopt;
         if (fields.size() > m_header.size() || !step)
             return {LineUse::Kind::Bad, "does not fit the header row"};
         if (cut) {

@@ -49,7 +49,7 @@ public:
         if (!begin())
             return false;
         const auto number = parseDecimal(text);
-        return number ? add(*number, {}) : leaveOut(UnreadJson::Number);
+        return number ? add(*number, wholeStep(text)) : leaveOut(UnreadJson::Number);
     }
     bool string(string_t &text) override
     {
@@ -157,16 +157,18 @@ bool collect(std::string_view text, NumberCollector &collector)
     return nlohmann::json::sax_parse(text.begin(), text.end(), &collector);
 }
 
-/// The place of the step among the members, by the order of preference of the names.
+/// The place of the step among the members: the likeliest name of those with a whole number.
 std::optional<std::size_t> findStep(const std::vector<JsonNumber> &members)
 {
-    for (const std::string_view name : StepColumns) {
-        for (std::size_t i = 0; i < members.size(); ++i) {
-            if (members[i].integer && members[i].name == name)
-                return i;
+    std::optional<std::size_t> best, found;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        const auto preference = members[i].integer ? stepPreference(members[i].name) : std::nullopt;
+        if (preference && (!best || *preference < *best)) {
+            best = preference;
+            found = i;
         }
     }
-    return std::nullopt;
+    return found;
 }
 
 LineUse addLine(const LineReader::Line &line, MetricsTable &table)
@@ -178,7 +180,7 @@ LineUse addLine(const LineReader::Line &line, MetricsTable &table)
         return {LineUse::Kind::Bad, read->refused};
     const auto step = findStep(read->numbers);
     if (!step)
-        return {LineUse::Kind::Bad, "has no integer member 'step', 'iteration' or the like"};
+        return {LineUse::Kind::Bad, "has no whole number 'step', 'iteration' or the like"};
     leaveOutUnread(*read, table);
     for (std::size_t i = 0; i < read->numbers.size(); ++i) {
         const JsonNumber &number = read->numbers[i];

@@ -13,9 +13,8 @@
 
 namespace forkpoint {
 
-/// JSON Lines: one object a line, as trainers log. The step is the first integer member named
-/// "step", "global_step", "iteration", "iter", "_step" or "trainer/global_step"; every other number
-/// is a point of the metric of that name: members of objects and items of lists are joined by '.',
+/// JSON Lines: one object a line, as trainers log. The step is the whole number whose name is
+/// the likeliest (stepPreference); every other number is a point of the metric of that name: members of objects and items of lists are joined by '.',
 /// true and false are 1 and 0. Numbers are read to the nearest float64, so what was printed by repr
 /// keeps its bits. Texts are named, and are no gap; items of long lists and numbers beyond float64
 /// are one. A torn last line is a note; an object that is closed is whole without a line break.
@@ -26,7 +25,7 @@ struct JsonNumber
 {
     std::string name;
     DecimalText number;
-    std::optional<std::int64_t> integer;
+    std::optional<std::int64_t> integer; ///< where it is a whole number (wholeStep), and no truth
 };
 
 /// What of a JSON text is no number that can be compared.

@@ -3,9 +3,9 @@
 
 #include "loaders/file_source.h"
 #include "loaders/metrics_lines.h"
+#include "loaders/metrics_step.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace forkpoint {
 
@@ -98,16 +98,11 @@ private:
             return {LineUse::Kind::Torn};
         const auto words = wordsOf(line.text);
         const auto number = words.size() >= 2 ? parseDecimal(words[1]) : std::nullopt;
-        std::int64_t step = 0; // before MLflow 1.0 there were no steps
-        bool stepRead = words.size() == 2;
-        if (words.size() >= 3) {
-            const auto [end, error] =
-                std::from_chars(words[2].data(), words[2].data() + words[2].size(), step);
-            stepRead = error == std::errc() && end == words[2].data() + words[2].size();
-        }
-        if (!number || !stepRead)
+        // Before MLflow 1.0 there were no steps.
+        const auto step = words.size() >= 3 ? wholeStep(words[2]) : std::optional<std::int64_t>(0);
+        if (!number || words.size() < 2 || !step)
             return {LineUse::Kind::Bad, "is not 'timestamp value step'"};
-        const bool taken = m_table.addText(metric, step, *number);
+        const bool taken = m_table.addText(metric, *step, *number);
         return {taken ? LineUse::Kind::Taken : LineUse::Kind::Full};
     }
 

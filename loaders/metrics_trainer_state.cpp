@@ -2,12 +2,12 @@
 #include "loaders/metrics_trainer_state.h"
 
 #include "loaders/metrics_jsonl.h"
+#include "loaders/metrics_step.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <optional>
-#include <utility>
 
 namespace forkpoint {
 
@@ -25,9 +25,15 @@ public:
 
     bool null() override { return true; }
     bool boolean(bool value) override { return addText(value ? "1" : "0"); }
-    bool number_integer(number_integer_t value) override { return addInteger(value); }
-    bool number_unsigned(number_unsigned_t value) override { return addInteger(value); }
-    bool number_float(number_float_t, const string_t &text) override { return addText(text); }
+    bool number_integer(number_integer_t value) override
+    {
+        return addNumber(std::to_string(value));
+    }
+    bool number_unsigned(number_unsigned_t value) override
+    {
+        return addNumber(std::to_string(value));
+    }
+    bool number_float(number_float_t, const string_t &text) override { return addNumber(text); }
     bool string(string_t &text) override
     {
         if (nonFiniteByName(text))
@@ -73,13 +79,11 @@ private:
 
     bool enter() { return ++m_depth <= limits::JsonDepth; }
 
-    template <class Integer>
-    bool addInteger(Integer value)
+    bool addNumber(const std::string &text)
     {
-        if (m_inHistory && m_depth == EntryDepth && m_key == "step"
-            && std::in_range<std::int64_t>(value))
-            m_step = std::int64_t(value);
-        return addText(std::to_string(value));
+        if (m_inHistory && m_depth == EntryDepth && m_key == "step")
+            m_step = wholeStep(text);
+        return addText(text);
     }
 
     bool addText(const std::string &text)
@@ -100,7 +104,7 @@ private:
     {
         ++m_entry;
         if (!m_step && !m_row.empty())
-            m_table.addBadLine(m_entry, "entry of log_history has no integer member 'step'");
+            m_table.addBadLine(m_entry, "entry of log_history has no whole number 'step'");
         for (const auto &[name, number] : m_row)
             full = full || (m_step && !m_table.addText(name, *m_step, number));
         m_row.clear();

@@ -5,11 +5,11 @@
 #include "loaders/json_values.h"
 #include "loaders/metrics_damage.h"
 #include "loaders/metrics_jsonl.h"
+#include "loaders/metrics_step.h"
 #include "loaders/proto_reader.h"
 #include "loaders/record_log.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 namespace forkpoint {
@@ -71,14 +71,6 @@ std::optional<Item> itemOf(ByteView message)
     return usable ? std::optional(std::move(result)) : std::nullopt;
 }
 
-std::optional<std::int64_t> integerIn(std::string_view text)
-{
-    std::int64_t integer = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), integer);
-    const bool whole = error == std::errc() && end == text.data() + text.size();
-    return whole ? std::optional(integer) : std::nullopt;
-}
-
 class RecordReader
 {
 public:
@@ -135,7 +127,7 @@ private:
         }
         for (const Item &item : items) {
             if (!step && item.name() == "_step")
-                step = integerIn(item.json);
+                step = wholeStep(item.json);
         }
         if (fields.malformed() || !step)
             return false;

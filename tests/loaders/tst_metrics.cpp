@@ -75,6 +75,40 @@ private slots:
         QVERIFY(read.diagnostics.empty());
     }
 
+    void stepsUnderOtherNames_data()
+    {
+        QTest::addColumn<QByteArray>("text");
+        QTest::addColumn<bool>("csv");
+        QTest::addColumn<qint64>("step");
+        const auto row = [](const char *name, QByteArray text, qint64 step, bool csv = false) {
+            QTest::newRow(name) << text << csv << step;
+        };
+        row("float", "{\"step\": 3.0, \"loss\": 1}\n", 3);
+        row("Step", "{\"Step\": 4, \"loss\": 1}\n", 4);
+        row("global_step", "{\"global_step\": 5.0, \"loss\": 1}\n", 5);
+        row("_step", "{\"loss\": 1, \"_step\": 6}\n", 6);
+        row("the likelier name", "{\"Step\": 1, \"iter\": 2, \"step\": 7, \"loss\": 1}\n", 7);
+        row("2^53", "{\"step\": 9007199254740992.0, \"loss\": 1}\n", 9007199254740992);
+        row("an integer beyond", "{\"step\": 9007199254740993, \"loss\": 1}\n", 9007199254740993);
+        row("no whole number", "{\"step\": 3.5, \"loss\": 1}\n", -1);
+        row("a float beyond 2^53", "{\"step\": 1e16, \"loss\": 1}\n", -1);
+        row("a truth", "{\"step\": true, \"loss\": 1}\n", -1);
+        row("TensorBoard's table", "Wall time,Step,loss\n1.5,8,1\n", 8, true);
+        row("pandas", "global_step,loss\n9.0,1\n", 9, true);
+    }
+
+    void stepsUnderOtherNames()
+    {
+        QFETCH(QByteArray, text);
+        QFETCH(bool, csv);
+        QFETCH(qint64, step);
+        const Read read = readWith(csv ? readCsvMetrics : readJsonlMetrics, text.toStdString());
+        const MetricSeries *loss = read.find("loss");
+        QCOMPARE(loss != nullptr, step >= 0);
+        if (loss)
+            QCOMPARE(qint64(loss->points.front().step), step);
+    }
+
     void jsonOddities()
     {
         const Read read =
