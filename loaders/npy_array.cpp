@@ -101,7 +101,8 @@ Result<NpyHeader> parseHeader(const HeaderText &header)
     }
     const auto bytes = count ? checkedMul(*count, result.type.bytes) : std::nullopt;
     if (!bytes)
-        return bad("shape " + result.shape.toString() + " overflows 64 bits");
+        return bad("shape " + result.shape.toString()
+                   + " overflows 64 bits: its bytes must be fewer than 2^64");
     result.dataBytes = *bytes;
     return result;
 }

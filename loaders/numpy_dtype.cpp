@@ -35,7 +35,7 @@ Error bad(std::string text, ErrorCode code = ErrorCode::Malformed)
 
 Error unknown(std::string_view descr)
 {
-    return bad("must be a numpy type, is '" + escapeInvalidUtf8(descr) + "'");
+    return bad("must be a numpy type such as '<f4', is '" + escapeInvalidUtf8(descr) + "'");
 }
 
 std::optional<std::uint64_t> number(std::string_view digits)
@@ -144,7 +144,8 @@ Result<NumpyDescription> numpyDescription(std::string_view descr)
         return bad("an object array holds a pickle, which is never run", ErrorCode::Refused);
     }
     for (const Name &row : Names) {
-        if (row.code != code)
+        const bool isSpelledOut = code.size() == descr.size() && row.dtype == code;
+        if (row.code != code && !isSpelledOut)
             continue;
         NumpyDescription result;
         result.dtype = dtypeByName(row.dtype).value_or(opaqueDType(1));

@@ -17,7 +17,7 @@ struct NumpyDescription
     std::uint64_t bytes = 0;             ///< of one element
 };
 
-/// "<f4", "|b1", ">c16", "|S5", "<U3", "<M8[ns]", "|V2". Numbers that torch has get its names;
+/// "<f4", "float32" (of this machine's order, which is little-endian), "|b1", ">c16", "|S5", "<U3", "<M8[ns]", "|V2". Numbers that torch has get its names;
 /// text, dates and long doubles keep numpy's spelling and their stored bytes; void types are
 /// "void16" and so on. "f1", which ml_dtypes writes for float8_e5m2 and numpy does not know, is
 /// void8. Object arrays ("|O") are Refused: their payload is a pickle.

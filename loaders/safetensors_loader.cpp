@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t LengthBytes = 8;
 constexpr std::string_view MetadataKey = "__metadata__";
+constexpr std::uint64_t MaxTypeBits = std::uint64_t(1) << 28; ///< of an unknown type
 constexpr std::string_view JsonSpace = " \t\r\n";
 
 struct Code
@@ -322,7 +323,13 @@ private:
         const auto dtype = dtypeOfCode(entry.code);
         tensor.shape = entry.shape;
         if (!dtype) {
+            // How wide its elements are, the bytes tell.
+            const std::uint64_t all = tensor.shape.count().value_or(0);
+            const auto bits = checkedMul(entry.end - entry.begin, 8);
             tensor.dtype = namedOpaqueDType(escapeInvalidUtf8(entry.code), 1);
+            tensor.layoutKnown = all > 0 && bits && *bits % all == 0 && *bits / all <= MaxTypeBits;
+            if (tensor.layoutKnown)
+                tensor.dtype.bits = std::uint32_t(*bits / all);
             return {};
         }
         tensor.dtype = *dtype;
@@ -331,7 +338,9 @@ private:
         const auto count = tensor.shape.count();
         const auto bits = count ? checkedMul(*count, dtype->positionBits()) : std::nullopt;
         if (!bits)
-            return badEntry(entry, "shape " + entry.shape.toString() + " overflows 64 bits");
+            return badEntry(entry,
+                            "shape " + entry.shape.toString()
+                                + " overflows 64 bits: its bits must be fewer than 2^64");
         if (*bits % 8 != 0)
             return badEntry(entry, "its " + std::to_string(*bits) + " bits are no whole bytes");
         if (*bits / 8 == entry.end - entry.begin)

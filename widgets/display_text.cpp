@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/display_text.h"
 
+#include "model/element_difference.h"
 #include "model/format.h"
 #include "model/key_path.h"
 
@@ -173,6 +174,8 @@ QString differenceText(const ElementRow &row)
 {
     if (!row.differs)
         return QStringLiteral("0");
+    if (const auto digits = wideDifference(row))
+        return qs(*digits);
     const QString real = signedText(row.difference.real);
     if (std::holds_alternative<std::monostate>(row.difference.imaginary))
         return real;

@@ -130,9 +130,14 @@ Status finishTolerance(const RawOptions &raw, Tolerance &tolerance)
         tolerance.atol = raw.atol;
     if (*raw.hasMaxUlp)
         tolerance.maxUlp = raw.maxUlp;
-    if (!(raw.rtol >= 0) || !(raw.atol >= 0) || !std::isfinite(raw.rtol)
-        || !std::isfinite(raw.atol))
-        return usage("a tolerance must be a finite number that is not negative");
+    for (const auto &[option, value] : {std::pair("--rtol", raw.rtol), {"--atol", raw.atol}}) {
+        if (!(value >= 0) || !std::isfinite(value))
+            return usage(std::string(option)
+                         + ": must be a finite float64 that is not negative, is "
+                         + (std::isnan(value)       ? "no number"
+                                : std::isinf(value) ? "beyond float64"
+                                                    : "negative"));
+    }
     return {};
 }
 

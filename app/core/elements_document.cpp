@@ -2,6 +2,7 @@
 #include "app/core/elements_document.h"
 
 #include "app/core/elements_search.h"
+#include "model/element_difference.h"
 #include "model/element_plane.h"
 #include "model/format.h"
 #include "model/json_values.h"
@@ -103,11 +104,18 @@ Result<TensorPairRef> findPair(std::shared_ptr<const TensorSource> a,
                                const std::string &name)
 {
     const Pairing pairing = pairCatalogs(a->catalog(), b->catalog(), options);
-    const auto named = [&](const TensorPair &pair) {
-        return pair.name == name || (pair.a && a->catalog().tensors[*pair.a].name == name)
-            || (pair.b && b->catalog().tensors[*pair.b].name == name);
+    const auto bears = [&](const TensorPair &pair, const auto &spelled) {
+        return spelled(pair.name) == name
+            || (pair.a && spelled(a->catalog().tensors[*pair.a].name) == name)
+            || (pair.b && spelled(b->catalog().tensors[*pair.b].name) == name);
     };
-    const auto found = std::find_if(pairing.tensors.begin(), pairing.tensors.end(), named);
+    const auto find = [&](const auto &spelled) {
+        return std::find_if(pairing.tensors.begin(), pairing.tensors.end(),
+                            [&](const TensorPair &pair) { return bears(pair, spelled); });
+    };
+    auto found = find([](const std::string &own) { return std::string_view(own); });
+    if (found == pairing.tensors.end())
+        found = find(printable); // as it is shown
     if (found == pairing.tensors.end())
         return Error{ErrorCode::NotFound,
                      {},
@@ -148,7 +156,10 @@ std::string elementsJson(const FoundElements &found)
         writeElement(json, "b", row.b);
         json.key("bits_a").text(bitsToHex(tensor.dtype, row.bitsA));
         json.key("bits_b").text(bitsToHex(tensor.dtype, row.bitsB));
-        writeElement(json, "difference", row.difference);
+        if (const auto digits = wideDifference(row))
+            json.key("difference").text(*digits);
+        else
+            writeElement(json, "difference", row.difference);
         if (row.ulp)
             json.key("ulp").number(*row.ulp);
         if (row.places && row.places->a)
@@ -179,7 +190,7 @@ std::string elementsText(const FoundElements &found)
     for (const ElementRow &row : page.rows) {
         text += std::to_string(row.index) + "\t" + coordinatesText(row.index, shape) + "\t"
             + elementText(row.a, narrow) + "\t" + elementText(row.b, narrow) + "\t"
-            + elementText(row.difference, false) + "\t"
+            + wideDifference(row).value_or(elementText(row.difference, false)) + "\t"
             + (row.ulp ? std::to_string(*row.ulp) : std::string("-")) + "\t"
             + bitsToHex(tensor.dtype, row.bitsA) + "\t" + bitsToHex(tensor.dtype, row.bitsB)
             + (row.places ? "\t" + printable(row.places->toString()) : std::string()) + "\n";

@@ -2,6 +2,9 @@
 #include "app/core/extract.h"
 
 #include "app/core/output_file.h"
+#include "loaders/limits.h"
+#include "loaders/numpy_dtype.h"
+#include "model/printable.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -15,8 +18,8 @@ namespace {
 
 constexpr std::uint64_t PieceBytes = 4u << 20;
 
-/// numpy's type string of a dtype; "<V2" where numpy has none of its own.
-std::string npyDescr(const DType &dtype)
+/// numpy's type string of a number; "<V2" where numpy has none of its own.
+std::string npyCode(const DType &dtype)
 {
     const std::string bytes = std::to_string((dtype.positionBits() + 7) / 8);
     const std::string order = bytes == "1" ? "|" : "<";
@@ -40,6 +43,38 @@ std::string npyDescr(const DType &dtype)
     return order + "V" + bytes;
 }
 
+/// What the header says of the type. Text, dates, long doubles and structured types are named as
+/// numpy spells them.
+std::string npyDescr(const DType &dtype)
+{
+    const auto means = [&](const auto &descr) {
+        const auto read = numpyDescription(descr);
+        return read.ok() && read->dtype == dtype;
+    };
+    if (dtype.kind == ElementKind::Opaque && means(std::string_view(dtype.name)))
+        return "'" + dtype.name + "'";
+    const auto fields = dtype.name.starts_with('[')
+        ? parsePythonLiteral(dtype.name, limits::NpyDepth)
+        : Result<PythonLiteral>(PythonLiteral());
+    return fields.ok() && means(*fields) ? dtype.name : "'" + npyCode(dtype) + "'";
+}
+
+/// Magic, version and length before `text`; only version 3 has other letters than Latin ones.
+std::string framedHeader(std::string text)
+{
+    const bool isAscii = std::all_of(text.begin(), text.end(),
+                                     [](char c) { return static_cast<signed char>(c) >= 0; });
+    const std::size_t before = isAscii ? 10 : 12;
+    // The data begins at a multiple of 64.
+    text.append(63 - (before + text.size()) % 64, ' ');
+    text += '\n';
+    std::string header =
+        isAscii ? std::string("\x93NUMPY\x01\x00", 8) : std::string("\x93NUMPY\x03\x00", 8);
+    for (std::size_t i = 0; i < before - 8; ++i)
+        header += char(text.size() >> (8 * i));
+    return header + text;
+}
+
 Result<std::string> npyHeader(const TensorRef &tensor)
 {
     if (tensor.dtype.positionBits() % 8 != 0)
@@ -52,20 +87,14 @@ Result<std::string> npyHeader(const TensorRef &tensor)
         shape += std::to_string(dim) + (tensor.shape.dims.size() == 1 ? "," : ", ");
     if (tensor.shape.dims.size() > 1)
         shape.resize(shape.size() - 2);
-    std::string text = "{'descr': '" + npyDescr(tensor.dtype)
-        + "', 'fortran_order': False, 'shape': (" + shape + "), }";
-    // Magic, version and length are 10 bytes; the data begins at a multiple of 64.
-    text.append(63 - (10 + text.size()) % 64, ' ');
-    text += '\n';
-    if (text.size() > 0xffff)
+    std::string header = framedHeader("{'descr': " + npyDescr(tensor.dtype)
+                                      + ", 'fortran_order': False, 'shape': (" + shape + "), }");
+    if (header.size() > 0xffff)
         return Error{ErrorCode::Limit,
                      {},
                      "tensor '" + tensor.name + "'",
-                     "has too many dimensions for a .npy header"};
-    std::string header("\x93NUMPY\x01\x00", 8);
-    header += char(text.size() & 0xff);
-    header += char(text.size() >> 8);
-    return header + text;
+                     "has too many dimensions or fields for a .npy header"};
+    return header;
 }
 
 /// Where the bytes go: a file that appears whole, or standard output.
@@ -112,6 +141,22 @@ private:
     std::unique_ptr<OutputFile> m_file;
 };
 
+/// By its name, or as texts show it (printable), where one tensor alone is shown so.
+std::optional<TensorIndex> findShown(const Catalog &catalog, const std::string &name)
+{
+    if (const auto index = catalog.findTensor(name))
+        return index;
+    std::optional<TensorIndex> shown;
+    for (TensorIndex i = 0; i < catalog.tensors.size(); ++i) {
+        if (printable(catalog.tensors[i].name) != name)
+            continue;
+        if (shown)
+            return std::nullopt;
+        shown = i;
+    }
+    return shown;
+}
+
 Status copyTensor(const TensorSource &source, TensorIndex index, Sink &sink)
 {
     const std::uint64_t total = source.catalog().tensors[index].bytes;
@@ -130,7 +175,7 @@ Status copyTensor(const TensorSource &source, TensorIndex index, Sink &sink)
 Status extractTensor(const TensorSource &source, const std::string &name, ExtractFormat format,
                      const std::string &file)
 {
-    const auto index = source.catalog().findTensor(name);
+    const auto index = findShown(source.catalog(), name);
     if (!index)
         return Error{ErrorCode::NotFound, {}, "tensor '" + name + "'", "is not in this checkpoint"};
     const TensorRef &tensor = source.catalog().tensors[*index];

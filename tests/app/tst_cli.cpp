@@ -69,6 +69,7 @@ private slots:
     void inspected();
     void damaged();
     void namesCannotSteerATerminal();
+    void longValuesAreFolded();
     void fingerprints();
     void elements();
     void elementsEndLikeCompare();
@@ -77,6 +78,8 @@ private slots:
     void outputsKeepLinksAndPipes();
     void everyRefusalIsOneDocument();
     void extractedAsNpy();
+    void extractedTypesOfNumpy();
+    void elementsOfWideIntegers();
     void aboutTheProgram();
 
 private:
@@ -138,6 +141,9 @@ void TestCli::outcomes_data()
     row("one more, left out", {"@one", "@two", "--exclude", "v"}, "identical", 0);
     row("only what is common", {"@one", "@two", "--include", "w"}, "identical", 0);
     row("nothing in scope", {"@one", "@one", "--include", "nothing"}, "undecided", 3);
+    row("no metric in scope", {"A/metrics.jsonl", "A/metrics.jsonl", "--include", "nothing"},
+        "undecided", 3);
+    row("one metric", {"A/metrics.jsonl", "A/metrics.jsonl", "--include", "loss"}, "identical", 0);
     row("no class in scope", {"@one", "@next", "--scope", "rng"}, "undecided", 3);
     row("no checkpoint", {"@one", "@junk"}, "not-compared", 2);
     row("not there", {"@missing", "@one"}, "not-compared", 2);
@@ -318,6 +324,14 @@ void TestCli::optionsWithoutEffectAreNamed()
     QCOMPARE(ended.status, 0);
     QVERIFY2(ended.err.contains("--bisect: note: has no effect"), ended.err);
     QVERIFY(!run({"compare", "A", "C", "--bisect"}).err.contains("no effect"));
+    QVERIFY(run({"compare", file, file, "--rtol", "1e999"})
+                .err.contains("--rtol: must be a finite float64 that is not negative"));
+    const Ended misspelt =
+        run({"compare", file, file, "--exclude", "weigth*", "--include", "w", "--include", "*"});
+    QVERIFY(misspelt.out.contains("'weigth*' of --include or --exclude matches no name"));
+    QCOMPARE(misspelt.out.count("matches no name"), 1);
+    const QString log = QStringLiteral("A/metrics.jsonl");
+    QVERIFY(!run({"compare", log, log, "--include", "loss"}).out.contains("matches no name"));
 }
 
 void TestCli::bothSidesThatDoNotOpenAreTold()
@@ -461,6 +475,27 @@ void TestCli::namesCannotSteerATerminal()
     const QJsonObject tensor =
         run({"inspect", good, "--json"}).json()["tensors"].toArray()[0].toObject();
     QCOMPARE(tensor["name"].toString(), QStringLiteral("w\x1b[31mred"));
+    // The name as it is shown chooses the tensor, too.
+    const QString shown = QStringLiteral("w\\x1b[31mred");
+    QCOMPARE(run({"extract", good, "--tensor", shown}).out, data);
+    QCOMPARE(run({"elements", good, good, "--tensor", shown}).status, 0);
+}
+
+void TestCli::longValuesAreFolded()
+{
+    const auto noted = [&](const QString &name, const QByteArray &note) {
+        return write(name, safetensors("{\"__metadata__\":{\"note\":\"" + note + "\"}}", {}));
+    };
+    const QByteArray text(100'000, 'y');
+    const QString a = noted("long_a.safetensors", text + "first");
+    const QString b = noted("long_b.safetensors", text + "other");
+    const Ended shown = run({"inspect", a});
+    QVERIFY(shown.out.size() < 1000);
+    QVERIFY(shown.out.contains("yyy... (100,005 bytes in all)"));
+    const Ended compared = run({"compare", a, b});
+    QVERIFY2(compared.out.contains("yyfirst (100,005 bytes in all) -> ...yy"), compared.out);
+    QVERIFY(compared.out.contains("yyother (100,005 bytes in all)"));
+    QVERIFY(run({"inspect", a, "--json"}).out.contains(text + "first"));
 }
 
 void TestCli::fingerprints()
@@ -646,6 +681,49 @@ void TestCli::extractedAsNpy()
     QVERIFY(contentOf(half).contains("V2'"));
     QVERIFY(contentOf(half).endsWith(bytesOf<quint16>({0x3f80, 0xc000, 0x4040})));
     QVERIFY(run({"extract", m_half, "--tensor", "w", "--format", "npy"}).out == contentOf(half));
+}
+
+/// What numpy wrote comes out as numpy wrote it, but for the spaces with which it leaves room.
+void TestCli::extractedTypesOfNumpy()
+{
+    const auto parts = [](const QByteArray &npy) {
+        const int first = npy.at(6) == 1 ? 10 : 12;
+        const int length = quint8(npy.at(8)) | quint8(npy.at(9)) << 8;
+        return QByteArrayList{npy.left(8), npy.mid(first, length).trimmed(),
+                              npy.mid(first + length)};
+    };
+    for (const char *name : {"bytes", "datetime", "structured", "structured_padded",
+                             "structured_unicode", "unicode", "one", "rank_32", "scalar"}) {
+        const QString file =
+            QStringLiteral(FORKPOINT_TEST_DATA "/npy/%1.npy").arg(QLatin1String(name));
+        const auto tensors = run({"inspect", file, "--json"}).json()["tensors"].toArray();
+        const Ended ended =
+            run({"extract", file, "--tensor", tensors[0]["name"].toString(), "--format", "npy"});
+        QVERIFY2(!ended.out.isEmpty() && parts(ended.out) == parts(contentOf(file)), name);
+    }
+}
+
+/// The largest differences of 64-bit integers need 65 bits.
+void TestCli::elementsOfWideIntegers()
+{
+    const QString low =
+        write("low.safetensors", oneTensor("I64", 3, bytesOf<qint64>({INT64_MIN, -1, 0})));
+    const QString high =
+        write("high.safetensors", oneTensor("I64", 3, bytesOf<qint64>({INT64_MAX, INT64_MAX, 7})));
+    const auto differences = [](const QString &a, const QString &b) {
+        QByteArrayList texts;
+        for (const QByteArray &line :
+             run({"elements", a, b, "--tensor", "w"}).out.split('\n').mid(2, 3))
+            texts += line.split('\t').value(4);
+        return texts;
+    };
+    QCOMPARE(differences(low, high),
+             (QByteArrayList{"18446744073709551615", "9223372036854775808", "7"}));
+    QCOMPARE(differences(high, low),
+             (QByteArrayList{"-18446744073709551615", "-9223372036854775808", "-7"}));
+    const Ended document = run({"elements", high, low, "--tensor", "w", "--json"});
+    QVERIFY(document.out.contains("\"difference\": \"-18446744073709551615\""));
+    QVERIFY(document.out.contains("\"difference\": -9223372036854775808"));
 }
 
 void TestCli::aboutTheProgram()

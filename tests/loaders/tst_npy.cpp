@@ -91,7 +91,7 @@ private slots:
         row("npy_shape_bool", "a dimension must be an integer from 0 on, is True");
         row("npy_shape_int", "shape must be a tuple");
         row("npy_rank_1000", "at most 64 dimensions, has 1001");
-        row("npy_descr_f3", "must be a numpy type, is '<f3'");
+        row("npy_descr_f3", "must be a numpy type such as '<f4', is '<f3'");
         row("npy_descr_number", "must be text or a list of fields");
         row("npy_descr_field_bomb", "the shape of a field must be small");
         row("npy_descr_nested", "at most 32 levels");
@@ -209,6 +209,9 @@ private slots:
         row("=f4", "float32", 4);
         row("f8", "float64", 8);
         row(">c16", "complex128", 16, true);
+        row("float32", "float32", 4);
+        row("complex64", "complex64", 8);
+        row("<float32", "", 0);
         row("<f16", "<f16", 16);
         row("|S5", "|S5", 5);
         row("<U3", "<U3", 12);
