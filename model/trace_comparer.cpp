@@ -3,6 +3,7 @@
 
 #include "model/format.h"
 #include "model/stage_table.h"
+#include "model/trace_certification.h"
 #include "model/trace_filter.h"
 #include "model/trace_inquiry.h"
 #include "model/trace_links.h"
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 #include <unordered_set>
 
 namespace forkpoint {
@@ -22,8 +24,6 @@ namespace {
 constexpr std::size_t MostOutputs = 1'000'000;
 /// Places without a partner whose standing is remembered.
 constexpr std::size_t MostOpened = 4096;
-/// Failures of certification that are said one by one.
-constexpr std::size_t MostCertificates = 20;
 
 RecordName nameOf(const TraceRecord &record)
 {
@@ -64,7 +64,7 @@ struct TraceComparer::State
     TracePlan plan;
     std::size_t next = 0;                ///< into plan.units
     std::optional<TraceInquiry> inquiry; ///< after them, where the traces part
-    std::size_t uncertified = 0;
+    Certification certification;
     TraceFilter filter{{}};
     TraceComparison result;
     StageTable stages;
@@ -102,7 +102,6 @@ struct TraceComparer::State
     void propose(RankDivergence divergence, std::uint64_t ordinal, Unit &unit) const;
     void takeFeed(TraceFeed &feed, bool isA, const TracePlan::Unit &planned);
     void tellUnit(bool isA, const TracePlan::Unit &planned, std::string code, std::string text);
-    void certify(const TraceFeed &feed, bool isA, const TracePlan::Unit &planned);
     Classification classOf(const TraceRecord &record, const RecordEvidence &evidence,
                            const TraceRecord &other, const Unit &unit) const;
     void closeUnit(std::size_t rank, Unit unit, bool isPart);
@@ -135,6 +134,11 @@ void TraceComparer::State::prepare(const TraceRequest &request)
     for (const TracePlan::Rank &rank : plan.ranks)
         result.ranks.push_back({a->streams()[rank.a].coordinate, {}, 0, 0});
     lastEqual.resize(plan.ranks.size());
+    std::set<std::int64_t> compared(plan.iterations.begin(), plan.iterations.end());
+    certification.takeTrace(*a, compared, true, result);
+    if (coverage.iterationInB)
+        compared = {*coverage.iterationInB};
+    certification.takeTrace(*b, compared, false, result);
     evidenceBefore.resize(plan.ranks.size());
     equalBefore.resize(plan.ranks.size());
     excludedBefore.resize(plan.ranks.size());
@@ -300,7 +304,7 @@ void TraceComparer::State::compareUnit(const TracePlan::Unit &planned, const std
 
 void TraceComparer::State::takeFeed(TraceFeed &feed, bool isA, const TracePlan::Unit &planned)
 {
-    certify(feed, isA, planned);
+    certification.takeUnit(feed.certificate(), isA, planned, result);
     result.coverage.duplicates += feed.duplicates();
     (isA ? result.coverage.excludedA : result.coverage.excludedB) += feed.excluded();
     for (Diagnostic &diagnostic : feed.takeDiagnostics())
@@ -310,23 +314,8 @@ void TraceComparer::State::takeFeed(TraceFeed &feed, bool isA, const TracePlan::
 void TraceComparer::State::tellUnit(bool isA, const TracePlan::Unit &planned, std::string code,
                                     std::string text)
 {
-    const auto iteration = isA ? planned.iteration : planned.ofB;
-    result.diagnostics.push_back(
-        {Severity::Warning, std::move(code), isA ? "A" : "B",
-         result.ranks[planned.rank].coordinate.toText()
-             + (iteration ? ", step " + std::to_string(*iteration) : std::string()),
-         std::move(text)});
-}
-
-/// Rule M20: a side that is not whole proves nothing equal.
-void TraceComparer::State::certify(const TraceFeed &feed, bool isA, const TracePlan::Unit &planned)
-{
-    for (const std::string &problem : feed.certificate().problems()) {
-        result.facts.incomplete = true;
-        if (++uncertified > MostCertificates)
-            continue;
-        tellUnit(isA, planned, "not-certified", problem);
-    }
+    result.diagnostics.push_back({Severity::Warning, std::move(code), isA ? "A" : "B",
+                                  unitPlace(planned, isA, result), std::move(text)});
 }
 
 /// `isPart`: records before what differs were left out by request, and vouch for nothing.
@@ -380,14 +369,7 @@ bool TraceComparer::State::inquire(const std::stop_token &stop)
 
 void TraceComparer::State::finish()
 {
-    if (uncertified > MostCertificates) {
-        result.diagnostics.push_back(
-            {Severity::Warning,
-             "not-certified",
-             {},
-             {},
-             grouped(uncertified - MostCertificates) + " more like these"});
-    }
+    certification.finish(result);
     result.stages = stages.take();
     VerdictFacts &facts = result.facts;
     const EvidenceSum &evidence = result.coverage.evidence;

@@ -49,6 +49,12 @@ bool isTakenTooEarly(const TraceRecord &a, const TraceRecord &b, const EvidenceS
     return inputs.evidence == Evidence::Equal && isCountOfZero(a) != isCountOfZero(b);
 }
 
+std::string usualProducer(const TraceRecord &record)
+{
+    const std::string producer = unseenProducer(record);
+    return producer.empty() ? producer : "; in this place it is usually " + producer;
+}
+
 } // namespace
 
 std::string_view toString(DivergenceClass divergenceClass)
@@ -131,6 +137,52 @@ RecordEvidence evidenceOf(const TraceRecord &a, const TraceRecord &b)
     return evidence;
 }
 
+std::string unseenProducer(const TraceRecord &record)
+{
+    struct Fused
+    {
+        std::vector<std::string_view> scopes;     ///< words in the scope or the name
+        std::vector<std::string_view> operations; ///< bare names; none: any
+        std::string_view producer;
+    };
+    // The first that fits counts: from the narrow place to the wide one.
+    static const std::vector<Fused> Table = {
+        {{"rope", "rotary"},
+         {"slice", "slice_backward", "select", "split", "cat"},
+         "the backward of fused attention: record its gradients of query, key and value"},
+        {{"dispatch", "token_dispatcher", "deepep", "hybridep", "all_to_all"},
+         {},
+         "the dispatch of DeepEP or HybridEP: record the tokens that it hands out, with a digest "
+         "of "
+         "each row"},
+        {{"main_grad", "grad_reduce", "reduce_scatter", "param_and_grad_buffer"},
+         {},
+         "the weight gradient that is accumulated into main_grad inside the matrix product: record "
+         "the gradients at the entry of the optimizer and the products with accumulation"},
+        {{"mamba", "mixer", "ssm", "conv1d", "fla", "gated_delta"},
+         {},
+         "a Triton kernel: record its launches"},
+        {{"core_attention", "self_attention", "cross_attention", "attn"},
+         {},
+         "fused attention: record its inputs and its output"},
+        {{"linear", "proj", "qkv", "fc1", "fc2", "mlp", "experts"},
+         {},
+         "general_gemm of TransformerEngine: record its operands and its result"}};
+    const auto isIn = [&](std::string_view word) {
+        return record.scope.find(word) != std::string::npos
+            || record.name.find(word) != std::string::npos
+            || record.caller.find(word) != std::string::npos;
+    };
+    const std::string_view operation = bareName(record.name);
+    for (const Fused &fused : Table) {
+        const auto &names = fused.operations;
+        if (std::any_of(fused.scopes.begin(), fused.scopes.end(), isIn)
+            && (names.empty() || std::find(names.begin(), names.end(), operation) != names.end()))
+            return std::string(fused.producer);
+    }
+    return {};
+}
+
 Classification classify(const TraceRecord &record, const EvidenceSum &inputs,
                         const EvidenceSum &outputs)
 {
@@ -154,7 +206,7 @@ Classification classify(const TraceRecord &record, const EvidenceSum &inputs,
                 "it cannot make a difference of equal inputs: what produced them is not recorded, "
                 "or their digests do not show how they differ",
                 "probe the producer of the inputs of " + record.name
-                    + ", with bytes or a second digest"};
+                    + ", with bytes or a second digest" + usualProducer(record)};
     }
     if (inputs.fewestBits && *inputs.fewestBits < EnoughBits) {
         return {Unclassified,
@@ -183,7 +235,7 @@ void judgeReceived(Classification &found, const TraceRecord &a, const TraceRecor
         return;
     }
     found.why += "; no record before it produced them: their producer is not instrumented";
-    found.probe = "probe the producer of the inputs of " + a.name;
+    found.probe = "probe the producer of the inputs of " + a.name + usualProducer(a);
 }
 
 bool areGroupPeers(const TraceCoordinate &a, const TraceCoordinate &b, std::string_view group)

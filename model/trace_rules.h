@@ -40,6 +40,10 @@ Classification classify(const TraceRecord &record, const EvidenceSum &inputs,
 /// on every machine; where they do not, the inputs differ unseen.
 bool cannotVary(std::string_view operation);
 
+/// Rule M13, one hop later: a fused operation that recorders do not see and that is the usual producer
+/// of values which first appear in such a record, with the probe to add; empty where none is known.
+std::string unseenProducer(const TraceRecord &record);
+
 /// Rule M13 for a receiver: where did the values come from that it took on the two sides? `isKnown`:
 /// whether both sides had seen that value alike before.
 void judgeReceived(Classification &found, const TraceRecord &a, const TraceRecord &b,

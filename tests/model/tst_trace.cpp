@@ -2,7 +2,6 @@
 // The rules by which two traces are compared, one test each. What other comparators answer on the
 // same records is in the comment of the test: each of these is a hole of one of them.
 #include "model/trace_alignment.h"
-#include "model/trace_certificate.h"
 #include "model/trace_comparer.h"
 #include "model/trace_divergence.h"
 #include "model/trace_plan.h"
@@ -329,35 +328,6 @@ private slots:
         QCOMPARE(result.diagnostics.size(), std::size_t(1));
         QVERIFY(!result.firstRank);
         QVERIFY(decide(result.facts).outcome == Outcome::Undecided);
-    }
-
-    void aTraceIsCertifiedBeforeTheDifference() // M20
-    {
-        const auto mark = [](RecordRole role, std::uint64_t sequence) {
-            TraceRecord record;
-            record.role = role;
-            record.sequence = sequence;
-            record.group = "bucket0";
-            return record;
-        };
-        using enum RecordRole;
-        TraceCertificate whole(SequenceRule::GapFree);
-        std::uint64_t sequence = 0;
-        for (const RecordRole role :
-             {Runtime, IterationBegin, CollectiveBegin, CollectiveEnd, IterationEnd})
-            whole.see(mark(role, sequence++));
-        QVERIFY(whole.problems().empty());
-        TraceCertificate pending(SequenceRule::GapFree); // a collective without its end
-        for (const std::uint64_t number : {0u, 1u, 3u})
-            pending.see(mark(number == 0       ? IterationBegin
-                                 : number == 1 ? CollectiveBegin
-                                               : IterationEnd,
-                             number));
-        QCOMPARE(pending.problems().size(), std::size_t(2)); // and a gap
-        TraceCertificate cut(SequenceRule::Rising);
-        cut.see(mark(IterationBegin, 7));
-        cut.see(mark(Tensor, 9));                        // gaps are allowed
-        QCOMPARE(cut.problems().size(), std::size_t(1)); // no end
     }
 
     void anotherSchemaIsRefused() // M7

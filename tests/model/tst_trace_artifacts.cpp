@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rules M13 to M16: what must not be blamed, and what must not count as equal.
 #include "model/trace_comparer.h"
+#include "model/trace_rules.h"
 #include "tests/support/fake_trace.h"
 
 #include <QtTest>
@@ -53,6 +54,50 @@ private slots:
         QVERIFY(result.ranks[0].first->classification.divergenceClass
                 == DivergenceClass::Unclassified);
         QVERIFY(!result.ranks[0].first->classification.probe.empty());
+    }
+
+    void oneHopLaterTheUsualProducerIsNamed_data() // M13
+    {
+        QTest::addColumn<QString>("operation");
+        QTest::addColumn<QString>("scope");
+        QTest::addColumn<QString>("producer");
+        QTest::newRow("rope") << "aten.slice.Tensor"
+                              << "decoder.layers.0.self_attention.rotary_pos_emb[bwd]"
+                              << "fused attention: record its gradients";
+        QTest::newRow("gemm") << "aten.view.default"
+                              << "decoder.layers.0.mlp.linear_fc1"
+                              << "general_gemm";
+        QTest::newRow("attention") << "aten.view.default"
+                                   << "decoder.layers.3.self_attention.core_attention"
+                                   << "fused attention: record its inputs";
+        QTest::newRow("Triton") << "aten.transpose.int"
+                                << "decoder.layers.1.mixer"
+                                << "Triton";
+        QTest::newRow("dispatch") << "aten.index_select.default"
+                                  << "decoder.layers.2.mlp.token_dispatcher"
+                                  << "DeepEP";
+        QTest::newRow("unknown") << "aten.view.default"
+                                 << "decoder.final_layernorm"
+                                 << "";
+    }
+
+    void oneHopLaterTheUsualProducerIsNamed() // M13
+    {
+        QFETCH(const QString, operation);
+        QFETCH(const QString, scope);
+        QFETCH(const QString, producer);
+        TraceRecord record = call(operation.toStdString(), 0, {seen("1")}, {seen("2")});
+        record.scope = scope.toStdString();
+        const QString named = QString::fromStdString(unseenProducer(record));
+        QCOMPARE(named.isEmpty(), producer.isEmpty());
+        QVERIFY2(named.contains(producer), qPrintable(named));
+        EvidenceSum inputs, outputs;
+        inputs.evidence = Evidence::Equal;
+        inputs.compared = 1;
+        outputs.evidence = Evidence::Different;
+        const Classification found = classify(record, inputs, outputs);
+        QVERIFY(found.divergenceClass == DivergenceClass::Unclassified); // never the site itself
+        QCOMPARE(QString::fromStdString(found.probe).contains(named), true);
     }
 
     void aTensorIsNoArtifactForItsName() // M14
