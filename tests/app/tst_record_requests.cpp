@@ -152,7 +152,7 @@ void RecordRequestsTest::everyRowLeadsToItsLines()
     std::uint64_t id = 1;
     for (const RecordRow &row : window->rows) {
         QVERIFY(row.a && row.b);
-        session.requestRecordText(++id, {row.a->record.place, row.b->record.place});
+        session.requestRecordText(++id, {row.a->record.place, row.b->record.place, {}});
         QVERIFY(ear.waitForEnd(id));
         const auto text = ear.heard().texts[id];
         QVERIFY(text && text->a && text->b);
