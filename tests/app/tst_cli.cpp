@@ -493,7 +493,7 @@ void TestCli::longValuesAreFolded()
     QVERIFY(shown.out.size() < 1000);
     QVERIFY(shown.out.contains("yyy... (100,005 bytes in all)"));
     const Ended compared = run({"compare", a, b});
-    QVERIFY2(compared.out.contains("yyfirst (100,005 bytes in all) -> ...yy"), compared.out);
+    QVERIFY2(compared.out.contains("yyfirst (100,005 bytes in all) → ...yy"), compared.out);
     QVERIFY(compared.out.contains("yyother (100,005 bytes in all)"));
     QVERIFY(run({"inspect", a, "--json"}).out.contains(text + "first"));
 }
