@@ -250,8 +250,8 @@ def hdf5(table, cli, threads, path, size):
         block.view("u4")[...] &= 0xFFFFF000   # as much as trained weights have that gzip can find
         with h5py.File(files[0], "w") as file:
             data = file.create_dataset("x", (size // 4096, 1024), "<f4", **options)
-            for row in range(0, data.shape[0], block.shape[0]):
-                data[row:row + block.shape[0]] = block[:data.shape[0] - row]
+            for row in range(0, data.shape[0], block.shape[0]):   # no two chunks alike
+                data[row:row + block.shape[0]] = numpy.roll(block, row // block.shape[0], axis=1)[:data.shape[0] - row]
         shutil.copyfile(*files)
         table.row(what, goal, [cli, "compare", *threads, *files], ["h5diff", "-q", *files])
         for name in files:
