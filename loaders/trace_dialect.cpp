@@ -13,6 +13,7 @@
 #include "loaders/trace_router.h"
 #include "loaders/trace_sglang.h"
 #include "loaders/trace_sketch.h"
+#include "loaders/trace_tensor_tree.h"
 #include "loaders/trace_typed.h"
 
 #include <algorithm>
@@ -82,7 +83,8 @@ const std::vector<const TraceDialect *> &allTraceDialects()
         &sglangDialect(),        &nvdlfwDialect(),
         &debugModeTextDialect(), &ownDialect(),
         &inventoryDialect(),     &collectiveCaptureDialect(),
-        &evidenceDialect(),      &routerDialect()};
+        &evidenceDialect(),      &routerDialect(),
+        &tensorTreeDialect()};
     return all;
 }
 

@@ -30,10 +30,21 @@ Result<std::string> digestOf(std::uint64_t bytes, const std::stop_token &stop, R
     return digest.finish();
 }
 
+/// Where in the file the elements lie as they are: in order, little-endian, and not packed.
+std::optional<std::uint64_t> rawOffset(const TensorRef &tensor)
+{
+    const bool isRaw = isContiguous(tensor) && tensor.extents.size() == 1
+        && tensor.extents[0].order == ByteOrder::Little && tensor.extents[0].firstElement == 0
+        && !tensor.conjugate && !tensor.negate;
+    return isRaw ? std::optional(tensor.extents[0].offset) : std::nullopt;
+}
+
 Result<Observation> readPayload(const TraceFile &trace, std::shared_ptr<const FileSource> file,
                                 const std::string &relative, const std::string &name)
 {
-    FP_TRY(auto loaded, loadFile(std::move(file), {}, trace.stop));
+    FP_TRY(auto loaded, loadFile(file, {}, trace.stop));
+    const std::vector<std::shared_ptr<const ByteSource>> sources(loaded.builder.files().begin(),
+                                                                 loaded.builder.files().end());
     const auto checkpoint = loaded.builder.build(loaded.format);
     const auto &tensors = checkpoint->catalog().tensors;
     std::optional<TensorIndex> index = checkpoint->catalog().findTensor(name);
@@ -52,6 +63,8 @@ Result<Observation> readPayload(const TraceFile &trace, std::shared_ptr<const Fi
     observation.count = tensor.elements;
     observation.kind = DigestKind::Sha256;
     observation.payload = relative;
+    if (!tensor.extents.empty() && sources[tensor.extents[0].file] == file)
+        observation.payloadOffset = rawOffset(tensor);
     FP_TRY(observation.digest,
            digestOf(tensor.bytes, trace.stop, [&](std::uint64_t at, MutableByteView out) {
                return checkpoint->read(*index, at, out);
