@@ -193,7 +193,6 @@ public:
                 result.files = found->second;
             }
         }
-        result.claimed = std::move(m_claimed);
         leaveOutOthers(result);
         result.diagnostics = describeLeftovers(m_leftovers, result.files);
         std::move(m_diagnostics.begin(), m_diagnostics.end(),
@@ -219,8 +218,6 @@ public:
             return;
         }
         const bool claimed = !m_mapping && isClaimed(file.name);
-        if (claimed)
-            m_claimed.insert(file.name);
         const TraceDialect *const dialect =
             claimed || mayBeText(*head) ? dialectOf(file, asText(*head)) : nullptr;
         if (!dialect)
@@ -307,17 +304,17 @@ private:
     bool m_isNamed; ///< the user named this very file
     std::map<const TraceDialect *, std::vector<TraceFile>> m_found;
     std::vector<TraceLeftover> m_leftovers;
-    std::set<std::string> m_claimed;
     Diagnostics m_diagnostics;
 };
 
 } // namespace
 
-std::set<std::string> claimedFiles(const fs::path &directory, const TraceDialect &dialect)
+std::set<std::string> filesCalled(const fs::path &directory,
+                                  const std::function<bool(const std::string &)> &takes)
 {
     std::set<std::string> names;
     const auto visit = [&](const std::string &name) {
-        if (dialect.claimsBinary(name))
+        if (takes(name))
             names.insert(name);
         return names.size() < limits::TraceFiles;
     };

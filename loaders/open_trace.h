@@ -4,6 +4,7 @@
 #include "loaders/trace_dialect.h"
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <set>
 #include <stop_token>
@@ -18,7 +19,6 @@ struct TraceFiles
     const TraceDialect *dialect = nullptr;      ///< of the most files; nullptr: there is none
     std::shared_ptr<const TraceDialect> mapped; ///< keeps the dialect of a mapping sheet
     std::vector<TraceFile> files;               ///< of that dialect, sorted by name
-    std::set<std::string> claimed;              ///< binary files that a dialect looked into
     std::filesystem::path directory;            ///< that was looked through; empty for one file
     /// What was left out and may matter: with a dialect, a Warning means that a part of the trace may
     /// be lost; without one, why files that could have been a trace are none.
@@ -29,9 +29,9 @@ struct TraceFiles
     std::string whyNone() const;
 };
 
-/// The files below a directory that are called as binary files of a dialect are.
-std::set<std::string> claimedFiles(const std::filesystem::path &directory,
-                                   const TraceDialect &dialect);
+/// Names of files below a directory that a predicate takes, up to limits::TraceFiles of them.
+std::set<std::string> filesCalled(const std::filesystem::path &directory,
+                                  const std::function<bool(const std::string &)> &takes);
 
 /// With a mapping, the files that its sheet takes, and no others.
 TraceFiles findTraceFiles(const std::filesystem::path &directory, std::stop_token stop,

@@ -12,6 +12,8 @@ namespace forkpoint {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 /// Reads a segment and stops behind its last record.
 class SegmentCursor final : public TraceCursor
 {
@@ -44,7 +46,6 @@ public:
           m_reader(*files.dialect),
           m_files(std::move(files.files)),
           m_directory(std::move(files.directory)),
-          m_claimed(std::move(files.claimed)),
           m_diagnostics(std::move(files.diagnostics))
     {
         const auto payloads = std::make_shared<PayloadDigests>();
@@ -52,8 +53,7 @@ public:
             file.payloads = payloads;
             m_names.push_back(file.name);
         }
-        std::erase_if(m_claimed,
-                      [&](const std::string &name) { return !m_reader.claimsBinary(name); });
+        m_alike = filesAlike();
         m_complete = std::none_of(m_diagnostics.begin(), m_diagnostics.end(),
                                   [](const Diagnostic &d) { return d.severity != Severity::Note; });
     }
@@ -111,14 +111,14 @@ public:
 
     Status unchanged() const override
     {
-        if (m_directory.empty() || m_claimed.empty())
-            return {};
-        const std::set<std::string> now = claimedFiles(m_directory, m_reader);
+        for (const TraceFile &file : m_files)
+            FP_CHECK(file.source->unchanged());
+        const std::set<std::string> now = filesAlike();
         for (const std::string &name : now) {
-            if (m_claimed.count(name) == 0)
+            if (m_alike.count(name) == 0)
                 return Error{ErrorCode::Changed, name, {}, "has joined the trace since"};
         }
-        for (const std::string &name : m_claimed) {
+        for (const std::string &name : m_alike) {
             if (now.count(name) == 0)
                 return Error{ErrorCode::Changed, name, {}, "has left the trace since"};
         }
@@ -194,6 +194,20 @@ private:
         for (auto &[rank, segments] : ranks)
             add(*reader, rank, std::move(segments));
         return {};
+    }
+
+    /// Names of the folder that may be the trace's, by what its dialect or its files are called.
+    std::set<std::string> filesAlike() const
+    {
+        if (m_directory.empty())
+            return {};
+        std::set<std::string> endings;
+        for (const std::string &name : m_names)
+            endings.insert(fs::path(name).extension().string());
+        return filesCalled(m_directory, [&](const std::string &name) {
+            return m_reader.claimsBinary(name)
+                || endings.count(fs::path(name).extension().string()) > 0;
+        });
     }
 
     void noteKept(const TraceRecord &record)
@@ -278,8 +292,8 @@ private:
     std::shared_ptr<const TraceDialect> m_mapped; ///< keeps m_reader, where a sheet made it
     const TraceDialect &m_reader;
     std::vector<TraceFile> m_files;
-    std::filesystem::path m_directory; ///< that was looked through; empty for one file
-    std::set<std::string> m_claimed;   ///< of that folder, when it was looked through
+    fs::path m_directory;          ///< that was looked through; empty for one file
+    std::set<std::string> m_alike; ///< of that folder, when it was looked through
     std::vector<std::string> m_names;
     std::vector<TracePart> m_parts;               ///< until they were checked
     std::set<std::optional<std::int64_t>> m_kept; ///< iterations of which tensors are there

@@ -53,6 +53,31 @@ private slots:
         QCOMPARE(recordsOf(*trace).size(), std::size_t(2));
     }
 
+    void aTraceThatGrowsIsNoticed()
+    {
+        Folder folder;
+        const std::string name = "stream_pp0_tp0_cp0_dp0.fp";
+        folder.write(name, std::string(Header) + record(0));
+        folder.write("notes.txt", "a note");
+        const auto trace = folder.trace();
+        QVERIFY(trace && trace->unchanged().ok());
+        folder.write("notes.txt", "another note"); // none of the trace's
+        folder.write("more.txt", "and one more");
+        QVERIFY(trace->unchanged().ok());
+        folder.write(name, std::string(Header) + record(0) + record(1));
+        const Status grown = trace->unchanged();
+        QVERIFY(!grown.ok());
+        QVERIFY(grown.error().code == ErrorCode::Changed);
+        QCOMPARE(grown.error().file, name);
+        const auto again = folder.trace();
+        QVERIFY(again && again->unchanged().ok());
+        QCOMPARE(recordsOf(*again).size(), std::size_t(2));
+        folder.write("stream_pp0_tp0_cp0_dp1.fp", std::string(Header));
+        const Status joined = again->unchanged();
+        QVERIFY(!joined.ok());
+        QCOMPARE(joined.error().file, std::string("stream_pp0_tp0_cp0_dp1.fp"));
+    }
+
     void whatFollowsAGzipIsSaid()
     {
         const std::string good = gzipped(std::string(Header) + record(0));
