@@ -20,7 +20,9 @@ private:
     Use takeObject(const JsonFields &fields, TraceRecord &record) override
     {
         if (fields.flagIf("_header").value_or(false))
-            return takeHeader(fields);
+            return takeHeader(fields, record.place);
+        if (m_isForeign)
+            return Use::Other;
         record.iteration = integerOrNull(fields, "window");
         record.sequence = fields.count("seq_id");
         record.name = fields.text("op");
@@ -42,14 +44,25 @@ private:
         return Use::Record;
     }
 
-    Use takeHeader(const JsonFields &fields)
+    Use takeHeader(const JsonFields &fields, const TracePlace &place)
     {
         if (const auto coordinates = fields.objectIf("coords")) {
-            m_coordinate.rank = integerOrNull(*coordinates, "global_rank");
+            TraceCoordinate found;
+            found.rank = integerOrNull(*coordinates, "global_rank");
             for (const char *axis : {"pp", "tp", "cp", "dp"}) {
-                if (const auto place = integerOrNull(*coordinates, axis))
-                    m_coordinate.axes.emplace_back(axis, *place);
+                if (const auto number = integerOrNull(*coordinates, axis))
+                    found.axes.emplace_back(axis, *number);
             }
+            const bool isFirst = m_coordinate == TraceCoordinate();
+            if (!isFirst && !m_isForeign && found != m_coordinate) {
+                m_isForeign = true;
+                addProblem(place, "mixed-ranks",
+                           "is the header of " + found.toText() + ", the file is of "
+                               + m_coordinate.toText() + "; what follows was left out");
+            }
+            if (m_isForeign)
+                return Use::Other;
+            m_coordinate = std::move(found);
         }
         if (const auto sizes = fields.objectIf("config")) {
             for (const JsonValue &size : sizes->members())
@@ -76,6 +89,8 @@ private:
                            + " hexadecimal digits, is '" + digest + "'");
         return observation;
     }
+
+    bool m_isForeign = false; ///< behind the header of another rank: none of it is read
 };
 
 class Bridge final : public TraceDialect

@@ -276,6 +276,20 @@ private slots:
         QVERIFY(says(*trace, "mixed-ranks", "line 2, byte " + std::to_string(first.size())));
     }
 
+    void theStreamOfAnotherRankBehindOneIsLeftOut()
+    {
+        std::string other(Header);
+        other.replace(other.find("\"dp\": 0"), 7, "\"dp\": 1");
+        const std::string first = std::string(Header) + record(0);
+        const auto trace = traceOf(first + other + record(0) + record(1));
+        QCOMPARE(trace->streams().size(), std::size_t(1));
+        QCOMPARE(trace->streams()[0].coordinate.toText(), std::string("pp 0, tp 0, cp 0, dp 0"));
+        QCOMPARE(recordsOf(*trace).size(), std::size_t(1));
+        QVERIFY(!trace->complete());
+        QVERIFY(says(*trace, "mixed-ranks", "line 3, byte " + std::to_string(first.size())));
+        QVERIFY(traceOf(first + std::string(Header) + record(1))->complete()); // its own once more
+    }
+
     void everyTruncationIsReadUpToIt()
     {
         const std::string whole = std::string(Header) + record(0) + record(1);
