@@ -5,6 +5,7 @@
 #include "model/bytes.h"
 
 #include <bit>
+#include <cmath>
 
 namespace forkpoint {
 
@@ -20,6 +21,19 @@ bool isExactReal(std::int64_t integer)
     return real < 0x1p63 && std::int64_t(real) == integer;
 }
 
+/// Whether a float is a whole number that says no more than the integer: up to 2^53, and no -0.0.
+bool isWhole(double real)
+{
+    return std::fabs(real) <= 0x1p53 && std::trunc(real) == real
+        && !(real == 0.0 && std::signbit(real));
+}
+
+void append(std::string &bytes, std::uint64_t bits)
+{
+    for (int shift = 0; shift < 64; shift += 8)
+        bytes.push_back(char(bits >> shift));
+}
+
 } // namespace
 
 void NumberFold::addReal(double value)
@@ -30,21 +44,26 @@ void NumberFold::addReal(double value)
 
 std::optional<Value> NumberFold::value() const
 {
-    std::vector<std::byte> bytes;
-    bytes.reserve(m_numbers.size() * 8);
+    std::string bytes, whole;
+    bool allWhole = m_numbers.size() <= MostKept;
     for (const Number &number : m_numbers) {
-        std::uint64_t bits = number.bits;
-        if (m_anyReal && !number.isReal) {
+        std::uint64_t bits = number.bits, integer = number.bits;
+        if (number.isReal) {
+            const double real = std::bit_cast<double>(bits);
+            allWhole = allWhole && isWhole(real);
+            integer = allWhole ? std::uint64_t(std::int64_t(real)) : 0;
+        } else if (m_anyReal) {
             if (!isExactReal(std::int64_t(bits)))
                 return std::nullopt;
             bits = std::bit_cast<std::uint64_t>(double(std::int64_t(bits)));
         }
-        for (int shift = 0; shift < 64; shift += 8)
-            bytes.push_back(std::byte(bits >> shift));
+        append(bytes, bits);
+        if (allWhole)
+            append(whole, integer);
     }
-    Value value{ValueType::Numbers, {}, m_numbers.size(), sha256Hex(bytes)};
-    if (!m_anyReal && m_numbers.size() <= MostKept)
-        value.data = std::string(asText(bytes));
+    Value value{ValueType::Numbers, {}, m_numbers.size(), sha256Hex(asBytes(bytes))};
+    if (allWhole)
+        value.data = std::move(whole);
     return value;
 }
 

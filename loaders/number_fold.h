@@ -15,7 +15,8 @@ class NumberFold
 public:
     void addInteger(std::int64_t value) { m_numbers.push_back({std::uint64_t(value), false}); }
     void addReal(double value);
-    /// Nothing where a float is among integers that a float cannot hold: they would be rounded.
+    /// Its data are the numbers as integers where all are whole, floats too: so a list of integers
+    /// is found equal to one of floats by value. Nothing where a float is among integers that a float cannot hold: they would be rounded.
     std::optional<Value> value() const;
 
 private:

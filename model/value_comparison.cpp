@@ -42,6 +42,9 @@ bool equalByValue(const Value &a, const Value &b)
 {
     if (isSequence(a) && isSequence(b))
         return true; // list or tuple is the writer's choice
+    // Long lists: of integers and of floats, their whole numbers are kept beside the digest.
+    if (a.type == ValueType::Numbers && b.type == ValueType::Numbers)
+        return std::holds_alternative<std::string>(a.data) && a.data == b.data;
     if (a.type == b.type)
         return false; // identicalTo has decided
     const auto left = asNumber(a), right = asNumber(b);

@@ -3,11 +3,15 @@
 // numpy wrote (tests/data/pickle/make_pickles.py), and hostile ones made here.
 #include "loaders/limits.h"
 #include "loaders/torch_loaders.h"
+#include "model/value_comparison.h"
 #include "tests/support/loaded_file.h"
 
 #include <QDir>
 #include <QElapsedTimer>
 #include <QTest>
+
+#include <algorithm>
+#include <bit>
 
 using namespace forkpoint;
 using namespace forkpoint::test;
@@ -317,6 +321,43 @@ private slots:
         QVERIFY(loaded.catalog().tensors[0].unreadable);
         QVERIFY(loaded.catalog().tensors[0].unreadable->code == ErrorCode::Unsupported);
         QCOMPARE(loaded.catalog().tensors[0].elements, std::uint64_t(0));
+    }
+
+    /// Long lists are one value each, and equal by value where short ones are.
+    void integersAgainstFloats()
+    {
+        const auto listOf = [](int count, bool real, double last) {
+            QByteArray text = raw("\x80\x02](");
+            for (int i = 0; i < count; ++i) {
+                const double number = i + 1 == count ? last : i;
+                QByteArray bits = little(std::bit_cast<quint64>(number), 8);
+                std::reverse(bits.begin(), bits.end());
+                text += real || i + 1 == count ? 'G' + bits : 'K' + little(quint64(i), 1);
+            }
+            return text + "e.";
+        };
+        const auto compared = [](const QByteArray &a, const QByteArray &b, bool strict) {
+            const Loaded left = load(pickleLoader(), memory(a)),
+                         right = load(pickleLoader(), memory(b));
+            std::vector<ValuePair> pairs;
+            for (std::size_t i = 0; i < left.catalog().values.size(); ++i) {
+                pairs.emplace_back();
+                pairs.back().a = pairs.back().b = i;
+            }
+            const auto rows =
+                compareValues(left.catalog(), right.catalog(), pairs, strict, Tolerance());
+            return !rows.empty() && std::all_of(rows.begin(), rows.end(), [](const ValueRow &row) {
+                return row.status == ItemStatus::Identical;
+            });
+        };
+        for (const int count : {3, 64, 65, 200}) {
+            const double last = count - 1;
+            QVERIFY(compared(listOf(count, false, last), listOf(count, true, last), false));
+            QVERIFY(!compared(listOf(count, false, last), listOf(count, true, last + 0.5), false));
+            QVERIFY(!compared(listOf(count, true, 0.0), listOf(count, true, -0.0), false));
+        }
+        // Of a mixed list the digest is that of floats.
+        QVERIFY(!compared(listOf(3, false, 2), listOf(3, true, 2), true));
     }
 };
 
