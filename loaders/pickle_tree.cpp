@@ -161,8 +161,12 @@ bool PickleWalker::spend(std::size_t textBytes)
 
 void PickleWalker::warn(std::string code, std::string text, Severity severity)
 {
+    constexpr std::size_t Ends = 80;
+    std::string place = here();
+    if (place.size() > 3 * Ends)
+        place = place.substr(0, Ends) + "..." + place.substr(place.size() - Ends);
     m_context.builder.addDiagnostic(
-        {severity, std::move(code), m_context.file, here(), std::move(text)});
+        {severity, std::move(code), m_context.file, std::move(place), std::move(text)});
 }
 
 TreeContext PickleWalker::below() const

@@ -84,7 +84,7 @@ std::string Value::toDisplay() const
     }
     const auto *text = std::get_if<std::string>(&data);
     if (type == ValueType::Link)
-        return text && !text->empty() ? "link to " + *text : "link to the whole";
+        return text && *text != "." ? "link to " + *text : "link to the whole";
     return withDigest(*this, text ? *text : std::string());
 }
 

@@ -108,6 +108,7 @@ void TestPickleVm::refuses_data()
     row("GET of a negative", "g-1\n.", ErrorCode::Malformed);
     row("PUT of nothing", "q\x01N.", ErrorCode::Malformed);
     row("PUT at 2^32 - 1", QByteArray("Nr\xff\xff\xff\xff."), ErrorCode::Limit);
+    row("2,000,001 lists", '(' + QByteArray(2'000'001, ']') + "t.", ErrorCode::Limit);
     row("200,000 open marks", QByteArray(200'000, '(') + '.', ErrorCode::Limit);
     row("PUT of 20 digits", "Np99999999999999999999\n.", ErrorCode::Malformed);
     row("INT without digits", "Ix\n.", ErrorCode::Malformed);
