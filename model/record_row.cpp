@@ -62,6 +62,7 @@ private:
         kept.digest = text(whole.digest);
         kept.payload = text(whole.payload);
         kept.payloadOffset = whole.payloadOffset;
+        kept.leaves = whole.leaves;
         kept.metadata = pairs(whole.metadata);
         kept.statistics = pairs(whole.statistics);
         spend(sizeof kept);

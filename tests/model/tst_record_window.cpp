@@ -226,6 +226,17 @@ private slots:
         QCOMPARE(window.rows[0].evidence.outputs.different, std::uint64_t(1));
     }
 
+    /// What a list keeps of a record suffices to place the difference.
+    void keepsWhereTheLeavesAre()
+    {
+        TraceRecord record = mm(0, "aa");
+        record.outputs.front().leaves = LeafRows{7, 3};
+        const ListedRecord kept = listed(record);
+        QVERIFY(kept.record.outputs.front().leaves);
+        QCOMPARE(kept.record.outputs.front().leaves->first, std::uint64_t(7));
+        QCOMPARE(kept.record.outputs.front().leaves->count, std::uint64_t(3));
+    }
+
     void agreesWithTheComparison()
     {
         const auto a = std::make_shared<FakeTrace>(), b = std::make_shared<FakeTrace>();
