@@ -136,7 +136,7 @@ std::optional<NodeId> PickleDigests::holderOf(NodeId node) const
 void PickleDigests::openObject(NodeId node, Frame &frame) const
 {
     const PickleObject &object = *m_graph.object(node);
-    const PickleAdditions &more = m_graph.more(object);
+    const PickleAdditions more = m_graph.more(object);
     const PlainCall call = plainCall(m_graph, node);
     const auto add = [&](std::span<const NodeId> nodes) {
         frame.parts.insert(frame.parts.end(), nodes.begin(), nodes.end());

@@ -94,7 +94,8 @@ std::optional<std::span<const NodeId>> pickledMembers(const PickleGraph &graph, 
 bool hasAdditions(const PickleGraph &graph, NodeId node)
 {
     const PickleObject *object = graph.object(node);
-    return object && (object->more != NoNode || object->keywords != NoNode);
+    return object
+        && (object->more != NoNode || object->state != NoNode || object->keywords != NoNode);
 }
 
 PlainCall plainCall(const PickleGraph &graph, NodeId node)
@@ -116,7 +117,7 @@ std::vector<NodeId> pickledParts(const PickleGraph &graph, NodeId node)
     const PickleObject *object = graph.object(node);
     if (!object)
         return parts;
-    const PickleAdditions &more = graph.more(*object);
+    const PickleAdditions more = graph.more(*object);
     for (const NodeId part : {object->callee, object->arguments, object->keywords}) {
         if (part != NoNode)
             parts.push_back(part);

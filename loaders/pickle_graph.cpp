@@ -8,7 +8,7 @@ std::string_view PickleGraph::text(NodeId id) const
     switch (kind(id)) {
     case PickleKind::Text:
     case PickleKind::Bytes:
-    case PickleKind::BigInt: return {nodes[id].data, std::size_t(nodes[id].length)};
+    case PickleKind::BigInt: return {nodes[id].data, std::size_t(nodes[id].ref)};
     default: return {};
     }
 }
@@ -17,7 +17,7 @@ std::span<const NodeId> PickleGraph::items(NodeId id) const
 {
     switch (kind(id)) {
     case PickleKind::Tuple:
-        return std::span(tupleItems).subspan(nodes[id].ref, std::size_t(nodes[id].length));
+        return std::span(tupleItems).subspan(nodes[id].ref, std::size_t(nodes[id].bits));
     case PickleKind::List:
     case PickleKind::Set:
     case PickleKind::Dict: return containers[nodes[id].ref];
@@ -30,10 +30,16 @@ const PickleObject *PickleGraph::object(NodeId id) const
     return is(id, PickleKind::Object) ? &objects[nodes[id].ref] : nullptr;
 }
 
-const PickleAdditions &PickleGraph::more(const PickleObject &object) const
+PickleAdditions PickleGraph::more(const PickleObject &object) const
 {
-    static const PickleAdditions none;
-    return object.more == NoNode ? none : additions[object.more];
+    if (object.more != NoNode) {
+        const PickleGrowth &growth = growths[object.more];
+        return {growth.items, growth.dictItems, growth.states};
+    }
+    PickleAdditions additions;
+    if (object.state != NoNode)
+        additions.states = std::span(&object.state, 1);
+    return additions;
 }
 
 const PickleGlobal *PickleGraph::global(NodeId id) const

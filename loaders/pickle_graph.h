@@ -36,18 +36,19 @@ enum class PickleKind : std::uint8_t {
     PersistentId, ///< a reference out of the pickle
 };
 
+/// Of 16 bytes: a .metadata of 10^6 pieces has twenty million.
 struct PickleNode
 {
     PickleKind kind = PickleKind::None;
-    bool flag = false;     ///< isRaw, isMutable or isDecimal
-    std::uint32_t ref = 0; ///< first tuple item, container, global, object, or node of the id
+    bool flag = false; ///< isRaw, isMutable or isDecimal
+    /// First tuple item, container, global, object, or node of the id; bytes of a text.
+    std::uint32_t ref = 0;
     union {
         std::int64_t integer;
         double real;
         const char *data;
-        std::uint64_t bits = 0;
+        std::uint64_t bits = 0; ///< items of a tuple
     };
-    std::uint64_t length = 0;
 };
 
 struct PickleGlobal
@@ -69,15 +70,22 @@ struct PickleObject
     NodeId callee = NoNode;
     NodeId arguments = NoNode; ///< a tuple, or NoNode
     NodeId keywords = NoNode;  ///< a dict, or NoNode
+    NodeId state = NoNode;     ///< the only thing that was added, if that is one BUILD
     std::uint32_t more = NoNode;
+};
+
+/// What later opcodes added to an object, where that is more than one state.
+struct PickleGrowth
+{
+    std::vector<NodeId> items, dictItems, states;
 };
 
 /// What later opcodes added to an object; most have nothing.
 struct PickleAdditions
 {
-    std::vector<NodeId> items;     ///< APPEND, ADDITEMS
-    std::vector<NodeId> dictItems; ///< SETITEM: keys and values in turn
-    std::vector<NodeId> states;    ///< BUILD; Python applies them one after another
+    std::span<const NodeId> items;     ///< APPEND, ADDITEMS
+    std::span<const NodeId> dictItems; ///< SETITEM: keys and values in turn
+    std::span<const NodeId> states;    ///< BUILD; Python applies them one after another
     NodeId lastState() const { return states.empty() ? NoNode : states.back(); }
 };
 
@@ -92,7 +100,7 @@ public:
     std::vector<std::vector<NodeId>> containers;
     std::vector<PickleGlobal> globals;
     std::vector<PickleObject> objects;
-    std::vector<PickleAdditions> additions;
+    std::vector<PickleGrowth> growths; ///< by PickleObject::more
     std::vector<NodeId> persistentIds;
     std::deque<std::string> texts; ///< decoded strings that are no slice of `input`
     std::shared_ptr<const std::vector<std::byte>> input;
@@ -112,7 +120,7 @@ public:
     std::span<const NodeId> items(NodeId id) const;
     /// The object of an Object node, else nullptr.
     const PickleObject *object(NodeId id) const;
-    const PickleAdditions &more(const PickleObject &object) const;
+    PickleAdditions more(const PickleObject &object) const;
     /// The global of a Global node, else nullptr.
     const PickleGlobal *global(NodeId id) const;
     /// The global that an Object calls, else nullptr.

@@ -3,6 +3,7 @@
 
 #include "loaders/pickle_vm.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <unordered_map>
@@ -22,6 +23,8 @@ public:
           m_maxNodes(maxNodes)
     {
         m_graph->input = std::move(input);
+        // Growing in place: room that is not used costs nothing, a copy of half the nodes does.
+        m_graph->nodes.reserve(std::min(maxNodes, (m_in.size() - m_start) / BytesANode));
     }
 
     Result<std::shared_ptr<const PickleGraph>> run(std::stop_token stop);
@@ -55,7 +58,7 @@ private:
     Status pushTuple(std::span<const NodeId> items);
     Status pushGlobal(std::string_view module, std::string_view name);
     Status pushObject(PickleObject object);
-    PickleAdditions &additionsOf(NodeId object);
+    PickleGrowth &growthOf(NodeId object);
 
     // --- stack
     Result<NodeId> pop();
@@ -90,6 +93,9 @@ private:
     Status stackGlobal();
     Status frame();
     void markCalled(NodeId callee);
+
+    /// Fewer than real pickles need.
+    static constexpr std::size_t BytesANode = 4;
 
     std::shared_ptr<PickleGraph> m_graph;
     std::string_view m_in;

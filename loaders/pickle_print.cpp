@@ -228,7 +228,7 @@ private:
 
     void printAdditions(const PickleObject &object, int depth)
     {
-        const PickleAdditions &more = m_graph.more(object);
+        const PickleAdditions more = m_graph.more(object);
         if (object.keywords != NoNode) {
             m_out += " with keywords ";
             print(object.keywords, depth + 1);

@@ -162,7 +162,7 @@ void PickleWalker::addStates(std::span<const NodeId> states, PickleChildren &chi
 /// dict, OrderedDict, defaultdict. False where something else than entries is in it.
 bool PickleWalker::expandDict(NodeId node, PickleChildren &children)
 {
-    const PickleAdditions &more = m_graph.more(*m_graph.object(node));
+    const PickleAdditions more = m_graph.more(*m_graph.object(node));
     std::vector<NodeId> pairs;
     NodeId factory = NoNode;
     if (m_graph.arguments(node).size() > 2)
@@ -199,7 +199,7 @@ bool PickleWalker::expandDict(NodeId node, PickleChildren &children)
 
 bool PickleWalker::expandCounter(NodeId node, PickleChildren &children)
 {
-    const PickleAdditions &more = m_graph.more(*m_graph.object(node));
+    const PickleAdditions more = m_graph.more(*m_graph.object(node));
     const std::span<const NodeId> arguments = m_graph.arguments(node);
     const bool isCounts =
         arguments.empty() || (arguments.size() == 1 && m_graph.is(arguments[0], PickleKind::Dict));
@@ -219,7 +219,7 @@ bool PickleWalker::expandCounter(NodeId node, PickleChildren &children)
 /// list(items) and tuple(items)
 bool PickleWalker::expandSequence(NodeId node, PickleChildren &children)
 {
-    const PickleAdditions &more = m_graph.more(*m_graph.object(node));
+    const PickleAdditions more = m_graph.more(*m_graph.object(node));
     const std::span<const NodeId> arguments = m_graph.arguments(node);
     const bool isPlain = arguments.empty()
         || (arguments.size() == 1
@@ -349,7 +349,7 @@ bool PickleWalker::isPlain(NodeId node, int &left) const
 void PickleWalker::expandAdditions(NodeId node, PickleChildren &children)
 {
     const PickleObject &object = *m_graph.object(node);
-    const PickleAdditions &more = m_graph.more(object);
+    const PickleAdditions more = m_graph.more(object);
     expandPairs(m_graph.items(object.keywords), children);
     expandItems(more.items, children);
     expandPairs(more.dictItems, children);

@@ -72,7 +72,7 @@ bool PickleWalker::expandTorchValue(NodeId node, PickleChildren &children, int w
 bool PickleWalker::expandGenerator(NodeId node, PickleChildren &children)
 {
     static constexpr const char *names[] = {"seed", "offset", "state"};
-    const PickleAdditions &more = m_graph.more(*m_graph.object(node));
+    const PickleAdditions more = m_graph.more(*m_graph.object(node));
     const auto state = m_graph.items(more.lastState());
     if (m_graph.object(node)->keywords != NoNode || !more.items.empty() || !more.dictItems.empty()
         || more.states.size() > 1 || state.size() != std::size(names))

@@ -6,6 +6,7 @@
 #include "loaders/pickle_text.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace forkpoint {
 
@@ -65,11 +66,13 @@ Status PickleMachine::push(PickleNode node)
 
 Status PickleMachine::pushSlice(PickleKind kind, std::string_view text, bool flag)
 {
+    if (text.size() > std::numeric_limits<std::uint32_t>::max())
+        return error(ErrorCode::Limit, "a text of more than 4 GiB");
     PickleNode node;
     node.kind = kind;
     node.flag = flag;
     node.data = text.data();
-    node.length = text.size();
+    node.ref = std::uint32_t(text.size());
     return push(node);
 }
 
@@ -115,7 +118,7 @@ Status PickleMachine::pushTuple(std::span<const NodeId> items)
     PickleNode node;
     node.kind = PickleKind::Tuple;
     node.ref = std::uint32_t(m_graph->tupleItems.size());
-    node.length = items.size();
+    node.bits = items.size();
     if (m_graph->tupleItems.size() + items.size() > 8 * m_maxNodes)
         return error(ErrorCode::Limit, "tuples hold more than every real pickle");
     m_graph->tupleItems.insert(m_graph->tupleItems.end(), items.begin(), items.end());
@@ -163,14 +166,16 @@ Status PickleMachine::pushObject(PickleObject object)
     return push(node);
 }
 
-PickleAdditions &PickleMachine::additionsOf(NodeId id)
+PickleGrowth &PickleMachine::growthOf(NodeId id)
 {
     PickleObject &object = m_graph->objects[m_graph->nodes[id].ref];
     if (object.more == NoNode) {
-        object.more = std::uint32_t(m_graph->additions.size());
-        m_graph->additions.emplace_back();
+        object.more = std::uint32_t(m_graph->growths.size());
+        PickleGrowth &growth = m_graph->growths.emplace_back();
+        if (const NodeId state = std::exchange(object.state, NoNode); state != NoNode)
+            growth.states.push_back(state);
     }
-    return m_graph->additions[object.more];
+    return m_graph->growths[object.more];
 }
 
 // --- stack --------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ Status PickleMachine::append(NodeId target, std::span<const NodeId> items)
     }
     if (!m_graph->is(target, PickleKind::Object))
         return malformed("appends to something that is no list");
-    auto &list = additionsOf(target).items;
+    auto &list = growthOf(target).items;
     list.insert(list.end(), items.begin(), items.end());
     return {};
 }
@@ -48,7 +48,7 @@ Status PickleMachine::setItems(NodeId target, std::span<const NodeId> pairs)
     }
     if (!m_graph->is(target, PickleKind::Object))
         return malformed("sets an item of something that is no dictionary");
-    auto &dict = additionsOf(target).dictItems;
+    auto &dict = growthOf(target).dictItems;
     dict.insert(dict.end(), pairs.begin(), pairs.end());
     return {};
 }
@@ -255,7 +255,11 @@ Status PickleMachine::build()
     }
     if (!m_graph->is(target, PickleKind::Object))
         return malformed("sets the state of something that has none");
-    additionsOf(target).states.push_back(state);
+    PickleObject &object = m_graph->objects[m_graph->nodes[target].ref];
+    if (object.more == NoNode && object.state == NoNode)
+        object.state = state;
+    else
+        growthOf(target).states.push_back(state);
     return {};
 }
 
