@@ -74,6 +74,7 @@ private:
     enum class Then { Nothing, Compare }; ///< what may follow from a job's end
     void add(Job job, JobWatch::Kind kind, Then then = Then::Nothing);
     bool mayAsk(std::uint64_t id);
+    bool mayAskOfOne(std::uint64_t id);
     void ask(std::uint64_t id, const char *title, const char *tag, JobBatch batch,
              std::function<void()> finished, std::shared_ptr<const bool> answered = nullptr);
     template <class Answer>

@@ -34,6 +34,12 @@ bool Session::Core::mayAsk(std::uint64_t id)
     return bothOpen();
 }
 
+/// As mayAsk(), of what one side alone can answer.
+bool Session::Core::mayAskOfOne(std::uint64_t id)
+{
+    return isOpen(0) || isOpen(1) || mayAsk(id);
+}
+
 /// A newer request of a tag drops older ones. `finished` is called when the job ended well; any
 /// other end is the failure of the request, unless it has been `answered` in full: a newer request
 /// may come between a last answer and the end of its job.
@@ -84,7 +90,7 @@ void Session::Core::askGrowing(std::uint64_t id, const char *title, const char *
 
 void Session::Core::requestElements(std::uint64_t id, PairAddress pair, ElementQuery query)
 {
-    if (!mayAsk(id))
+    if (!mayAskOfOne(id))
         return;
     askOnce(id, "Reading elements", "elements", &SessionListener::elementsReady, [&](auto to) {
         return elementsBatch(inputs(), pair, std::move(query), std::move(to));
@@ -104,7 +110,7 @@ void Session::Core::requestNext(std::uint64_t id, PairAddress pair, Index from, 
 
 void Session::Core::requestMap(std::uint64_t id, PairAddress pair, MapQuery query)
 {
-    if (!mayAsk(id))
+    if (!mayAskOfOne(id))
         return;
     askGrowing(id, "Mapping a tensor", "map", &SessionListener::mapReady,
                [&](auto to) { return mapBatch(inputs(), pair, std::move(query), std::move(to)); });

@@ -27,13 +27,23 @@ std::shared_ptr<const TensorRef> refOf(const std::shared_ptr<const TensorSource>
     return std::make_shared<const TensorRef>(source->catalog().tensors[*tensor]);
 }
 
-/// Both sides of an address, where elements can be set against each other.
+/// The tensor of the one side that has it, beside itself.
+Result<TensorPairRef> loneTensor(const OpenedPair &opened, const PairAddress &address)
+{
+    const auto &source = address.a ? opened.a : opened.b;
+    const std::optional<TensorIndex> tensor = address.a ? address.a : address.b;
+    if (!lists(source, tensor))
+        return Error{ErrorCode::Changed, {}, {}, "the file lists other tensors than before"};
+    return TensorPairRef{source, source, *tensor, *tensor};
+}
+
+/// Both sides of an address, where elements can be set against each other, or the one that is there.
 Result<TensorPairRef> pairRefOf(const SessionInputs &inputs, const PairAddress &address,
                                 const std::stop_token &stop)
 {
-    if (!address.a || !address.b)
-        return Error{ErrorCode::Usage, {}, {}, "elements need the tensor on both sides"};
     FP_TRY(const OpenedPair opened, openStepOfBoth(inputs, address.step, stop));
+    if (!address.a || !address.b)
+        return loneTensor(opened, address);
     if (!lists(opened.a, address.a) || !lists(opened.b, address.b))
         return Error{ErrorCode::Changed, {}, {}, "the files list other tensors than before"};
     TensorPairRef pair = asOneType({opened.a, opened.b, *address.a, *address.b});
@@ -55,6 +65,8 @@ struct Measuring
     Index next = 0;
     DiffStats stats;
 
+    const TensorRef &shown() const { return facts.a ? *facts.a : *facts.b; }
+    bool readable() const;
     Result<Batch> begin(JobControl &control);
     Result<Batch> measureNext(JobControl &control);
     void hand(JobControl &control) const
@@ -63,24 +75,38 @@ struct Measuring
     }
 };
 
+/// The one that is there, or two that can be set against each other.
+bool Measuring::readable() const
+{
+    if (!facts.a && !facts.b)
+        return false;
+    if (!facts.a || !facts.b)
+        return !shown().unreadable;
+    return !facts.a->unreadable && !facts.b->unreadable && facts.a->shape == facts.b->shape;
+}
+
 Result<Batch> Measuring::begin(JobControl &control)
 {
     FP_TRY(const OpenedPair opened, openStepOfBoth(inputs, facts.address.step, control.stop()));
     facts.a = refOf(opened.a, facts.address.a);
     facts.b = refOf(opened.b, facts.address.b);
     hand(control);
-    const bool readable = facts.a && facts.b && !facts.a->unreadable && !facts.b->unreadable
-        && facts.a->shape == facts.b->shape;
-    as = readable ? commonType(facts.a->dtype, facts.b->dtype) : std::nullopt;
+    const bool isLone = !facts.a || !facts.b;
+    if (readable())
+        as = commonType(shown().dtype, isLone ? shown().dtype : facts.b->dtype);
     if ((facts.stats && facts.stats->magnitudes) || !as)
         return Batch::Done;
+    if (isLone) {
+        FP_TRY(pair, loneTensor(opened, facts.address));
+        return Batch::More;
+    }
     pair = TensorPairRef{opened.a, opened.b, *facts.address.a, *facts.address.b};
     return Batch::More;
 }
 
 Result<Batch> Measuring::measureNext(JobControl &control)
 {
-    const Index elements = facts.a->elements;
+    const Index elements = shown().elements;
     const Index count = std::min(unitElements(as->dtype), elements - next);
     const PairOfTensors tensors{SourcedTensor{pair->sourceA.get(), pair->a},
                                 SourcedTensor{pair->sourceB.get(), pair->b}};
@@ -91,7 +117,7 @@ Result<Batch> Measuring::measureNext(JobControl &control)
     next += count;
     if (next < elements) {
         control.report(
-            {"measuring", facts.a->name, facts.a->bytes / elements * next, facts.a->bytes, 0, 0});
+            {"measuring", shown().name, shown().bytes / elements * next, shown().bytes, 0, 0});
         return Batch::More;
     }
     facts.stats = std::make_shared<const DiffStats>(std::move(stats));

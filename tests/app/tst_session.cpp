@@ -336,7 +336,7 @@ private Q_SLOTS:
     void stepOfOneSide();
     void measuresIdenticalPairs();
     void readsElements();
-    void elementsNeedBothSides();
+    void elementsNeedASide();
     void findsDifferences();
     void newerElementsDropOlder();
     void swaps();
@@ -480,15 +480,21 @@ void TestSession::readsElements()
     QCOMPARE(page->rows[1].index, Index(10));
 }
 
-void TestSession::elementsNeedBothSides()
+void TestSession::elementsNeedASide()
 {
     Fixture f;
     f.session.requestElements(1, {}, {});
     QTRY_COMPARE(f.ear.heard().failures[1], std::vector<std::string>{"needs both sides open"});
     f.session.openPair("A", "B");
     QTRY_VERIFY(f.ear.finished());
-    f.session.requestElements(2, {8, 0, std::nullopt}, {});
-    QTRY_COMPARE(f.ear.heard().failures[2].size(), std::size_t(1));
+    PairAddress lone = f.rowOf("weight");
+    lone.b.reset(); // beside itself: every element, and none that differs
+    f.session.requestElements(2, lone, {ElementOrder::ByIndex, 10, 2});
+    QTRY_VERIFY(f.ear.heard().pages.contains(2));
+    QCOMPARE(f.ear.heard().pages[2]->rows.size(), std::size_t(2));
+    QVERIFY(!f.ear.heard().pages[2]->rows[0].differs);
+    f.session.requestElements(3, {8, std::nullopt, std::nullopt}, {});
+    QTRY_COMPARE(f.ear.heard().failures[3].size(), std::size_t(1));
 }
 
 void TestSession::findsDifferences()

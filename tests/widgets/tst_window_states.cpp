@@ -5,6 +5,8 @@
 #include "widget_test_main.h"
 #include "widgets/outlined_style.h"
 #include "widgets/theme.h"
+#include "widgets/views/element_view.h"
+#include "widgets/views/heat_map_view.h"
 #include "widgets/views/step_strip.h"
 #include "widgets/views/styled_text.h"
 #include "widgets/views/tensor_detail.h"
@@ -21,6 +23,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <array>
 #include <cmath>
 
 using namespace forkpoint;
@@ -84,6 +87,8 @@ private Q_SLOTS:
     void everyNounOfTheBannerLeads();
     void aBrokenSideAloneSaysWhy_data();
     void aBrokenSideAloneSaysWhy();
+    void oneSideAloneShowsItsElements_data();
+    void oneSideAloneShowsItsElements();
     void aStepThatIsNotThereIsSaid();
     void singleCheckpointsHaveNoStep();
 
@@ -173,6 +178,56 @@ void TestWindowStates::aBrokenSideAloneSaysWhy()
              qPrintable(banner->plainText()));
     QVERIFY(banner->plainText().contains(viewer.context.side(Side::A).error));
     QVERIFY(linksOf(viewer).contains(QStringLiteral("open:A")));
+}
+
+void TestWindowStates::oneSideAloneShowsItsElements_data()
+{
+    QTest::addColumn<bool>("isA");
+    QTest::newRow("A") << true;
+    QTest::newRow("B") << false;
+}
+
+// Six numbers of a safetensors file whose bytes are written here: 0.5, -2, 0, 1, 1, NaN.
+void TestWindowStates::oneSideAloneShowsItsElements()
+{
+    QFETCH(bool, isA);
+    const QByteArray header = R"({"w":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}})";
+    const std::uint64_t size = std::uint64_t(header.size());
+    const std::array<float, 6> numbers{0.5F, -2.0F, 0.0F, 1.0F, 1.0F, std::nanf("")};
+    const QString path = m_folder.filePath(QStringLiteral("one.safetensors"));
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(reinterpret_cast<const char *>(&size), sizeof size);
+    file.write(header);
+    file.write(reinterpret_cast<const char *>(numbers.data()), sizeof numbers);
+    file.close();
+
+    Viewer viewer;
+    viewer.context.openSide(isA ? Side::A : Side::B, path);
+    auto *detail = viewer.find<TensorDetail>();
+    const ElementView *elements = detail->elementView();
+    QTRY_COMPARE_WITH_TIMEOUT(elements->rowCount(), std::uint64_t(6), Patience);
+    const QString none = QStringLiteral("–");
+    const auto cells = [&](std::uint64_t row) { return elements->rowTexts(row).mid(0, 5); };
+    const auto expected = [&](const QString &index, const QString &value) {
+        return QStringList{index, isA ? value : none, isA ? none : value, none, none};
+    };
+    QTRY_COMPARE_WITH_TIMEOUT(cells(1), expected(QStringLiteral("[0, 1]"), QStringLiteral("-2")),
+                              Patience);
+    QCOMPARE(cells(0), expected(QStringLiteral("[0, 0]"), QStringLiteral("0.5")));
+    QCOMPARE(cells(5), expected(QStringLiteral("[1, 2]"), QStringLiteral("nan")));
+    QTRY_VERIFY_WITH_TIMEOUT(detail->summary().contains(QStringLiteral("NaN 1 · Inf 0")), Patience);
+    // sqrt((0.25 + 4 + 0 + 1 + 1) / 5) = sqrt(1.25)
+    QVERIFY2(detail->summary().contains(QStringLiteral("rms 1.118")),
+             qPrintable(detail->summary()));
+    detail->showPage(TensorDetail::Page::Where);
+    const HeatMapView *map = nullptr;
+    for (const HeatMapView *view : detail->findChildren<HeatMapView *>())
+        map = view->isVisible() ? view : map;
+    QVERIFY(map);
+    QTRY_VERIFY_WITH_TIMEOUT(map->map() && map->map()->complete, Patience);
+    QCOMPARE(map->map()->query.quantity, isA ? MapQuantity::A : MapQuantity::B);
+    QCOMPARE(map->map()->largest, 2.0);
 }
 
 void TestWindowStates::aStepThatIsNotThereIsSaid()

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/element_rows.h"
 
-#include "model/row_stats.h"
 #include "widgets/display_text.h"
 
 #include <algorithm>
@@ -43,19 +42,19 @@ void ElementRows::restart(bool forget)
     const TensorRow *row = tensor();
     const QString pair =
         row ? QStringLiteral("%1/%2").arg(step).arg(displayText(row->name)) : QString();
-    const bool readable = row && hasElementPairs(*row) && !m_context->isReport();
+    const bool readable = row && (hasElementPairs(*row) || isOneSided()) && !m_context->isReport();
     const bool samePair = pair == m_pair && (m_elements > 0) == readable;
     m_differing.reset();
-    if (row && row->status == ItemStatus::Identical)
+    if (row && (row->status == ItemStatus::Identical || isOneSided()))
         m_differing = 0;
     if (row && row->stats)
         m_differing = row->stats->differentElements;
     if (!samePair) {
         m_pair = pair;
         m_filter = {}; // it was of the other tensor's places and magnitudes
-        m_dtype = row ? measuredType(*row) : DType();
+        m_dtype = row ? shownType(*row) : DType();
         m_elements = readable ? row->elements : 0;
-        m_shape = row ? elementShape(row->shapeA, row->elements) : forkpoint::Shape();
+        m_shape = row ? elementShape(shownShape(*row), row->elements) : forkpoint::Shape();
     }
     if (forget || !samePair) {
         m_pages.clear();
@@ -94,12 +93,12 @@ std::uint64_t ElementRows::count() const
         return *m_end;
     const std::optional<Index> known = m_filter.isEmpty() ? m_differing : m_accepted;
     const std::uint64_t rows = known.value_or(std::min<Index>(PageRows, m_elements));
-    return m_order == ElementOrder::Largest ? std::min<std::uint64_t>(rows, MaxElementRows) : rows;
+    return order() == ElementOrder::Largest ? std::min<std::uint64_t>(rows, MaxElementRows) : rows;
 }
 
 bool ElementRows::capped() const
 {
-    return m_order == ElementOrder::Largest && count() == MaxElementRows;
+    return order() == ElementOrder::Largest && count() == MaxElementRows;
 }
 
 const ElementRow *ElementRows::at(std::uint64_t row) const
@@ -143,7 +142,7 @@ void ElementRows::request(std::uint64_t offset, std::uint64_t count)
     m_pendingOffset = offset;
     m_pendingCount = count;
     m_context->requestElements(
-        {m_pendingId, *m_tensor, {m_order, offset, std::size_t(count), m_filter}});
+        {m_pendingId, *m_tensor, {order(), offset, std::size_t(count), m_filter}});
 }
 
 void ElementRows::receive(quint64 id, const std::shared_ptr<const ElementPage> &page)
@@ -209,7 +208,7 @@ void ElementRows::collect(std::uint64_t first, std::uint64_t count)
     m_collectId = m_context->nextRequestId();
     m_pendingId = 0; // the newer request drops the one for the view; it is asked for again
     m_context->requestElements(
-        {m_collectId, *m_tensor, {m_order, first, std::size_t(count), m_filter}});
+        {m_collectId, *m_tensor, {order(), first, std::size_t(count), m_filter}});
 }
 
 void ElementRows::findDifference(Index from, bool backward)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/one_sided.h"
 #include "widgets/view_context.h"
 
 #include <map>
@@ -18,7 +19,9 @@ public:
     ElementRows(ViewContext *context, QObject *parent);
 
     void setOrder(ElementOrder order);
-    ElementOrder order() const { return m_order; }
+    /// Of a tensor that one side alone has always by index: nothing differs.
+    ElementOrder order() const { return isOneSided() ? ElementOrder::ByIndex : m_order; }
+    bool isOneSided() const { return tensor() && forkpoint::isOneSided(*tensor()); }
     void setFilter(const ElementFilter &filter);
     const ElementFilter &filter() const { return m_filter; }
 
@@ -27,7 +30,7 @@ public:
     const forkpoint::Shape &shape() const { return m_shape; } ///< of the decoded elements
     Index elements() const { return m_elements; }
     /// Row numbers are indices: every element is a row.
-    bool rowsAreIndices() const { return m_order == ElementOrder::ByIndex && m_filter.isEmpty(); }
+    bool rowsAreIndices() const { return order() == ElementOrder::ByIndex && m_filter.isEmpty(); }
     bool anyDiffers() const { return m_elements > 0 && m_differing.value_or(1) > 0; }
 
     std::uint64_t count() const;

@@ -321,6 +321,16 @@ void ElementView::changeEvent(QEvent *event)
 QStringList ElementView::texts(const ElementRow &row) const
 {
     const DType &dtype = m_rows->dtype();
+    if (const TensorRow *tensor = m_rows->tensor(); tensor && m_rows->isOneSided()) {
+        const QString none = QStringLiteral("–");
+        const QString value = elementText(dtype, row.a, row.bitsA, m_format);
+        return {indexText(row.index, m_rows->shape()),
+                tensor->a ? value : none,
+                tensor->b ? value : none,
+                none,
+                none,
+                bitsText(dtype, row, BitsOf::A)};
+    }
     return {indexText(row.index, m_rows->shape()),
             elementText(dtype, row.a, row.bitsA, m_format),
             elementText(dtype, row.b, row.bitsB, m_format),

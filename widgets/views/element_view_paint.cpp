@@ -61,6 +61,8 @@ std::vector<int> ElementView::columnWidths() const
 
 QString ElementView::bitsTitle() const
 {
+    if (m_rows->isOneSided())
+        return m_rows->tensor()->a ? tr("bits of A") : tr("bits of B");
     return m_bits == BitsOf::A ? tr("bits of A")
         : m_bits == BitsOf::B  ? tr("bits of B")
                                : tr("A xor B");
@@ -73,10 +75,6 @@ QString ElementView::emptyText() const
         return tr("Select a tensor to see its elements.");
     if (m_context->isReport())
         return tr("A report keeps no elements: open the two paths that it names.");
-    if ((!row->a || !row->b) && !row->reason.empty())
-        return tr("Elements have no counterpart: %1.").arg(displayText(row->reason));
-    if (!row->a || !row->b)
-        return row->a ? tr("Only A has this tensor.") : tr("Only B has this tensor.");
     if (m_rows->elements() == 0 && row->elements > 0)
         return tr("Elements have no counterpart: %1.").arg(displayText(row->reason));
     if (m_rows->elements() == 0)
@@ -113,8 +111,13 @@ void ElementView::paintHeader(QPainter &painter, const std::vector<int> &widths)
 {
     const Theme theme = Theme::of(palette());
     painter.fillRect(0, 0, viewport()->width(), rowPixels(), theme.header);
-    const QStringList titles{tr("index"), tr("A"),   tr("B"),
-                             tr("B−A"),   tr("ULP"), bitsTitle() + tr(", changed ones marked")};
+    const QStringList titles{
+        tr("index"),
+        tr("A"),
+        tr("B"),
+        tr("B−A"),
+        tr("ULP"),
+        m_rows->isOneSided() ? bitsTitle() : bitsTitle() + tr(", changed ones marked")};
     int x = -horizontalScrollBar()->value();
     for (int column = 0; column < Columns; ++column) {
         const int width =
@@ -146,8 +149,9 @@ void ElementView::paintRow(QPainter &painter, std::uint64_t row, int y,
     }
     const QStringList cells = texts(*known);
     const QColor value = known->differs ? theme.difference : theme.muted;
-    const QColor colors[] = {theme.text, known->differs ? theme.a : theme.muted,
-                             known->differs ? theme.b : theme.muted, value, theme.text};
+    const bool isTold = known->differs || m_rows->isOneSided();
+    const QColor colors[] = {theme.text, isTold ? theme.a : theme.muted,
+                             isTold ? theme.b : theme.muted, value, theme.text};
     painter.setFont(monospaced(font()));
     int x = -horizontalScrollBar()->value();
     for (int column = 0; column < BitsColumn; ++column) {
@@ -167,7 +171,7 @@ void ElementView::paintBits(QPainter &painter, const QRect &cell, const ElementR
     const Theme theme = Theme::of(palette());
     const QString a = bitsText(m_rows->dtype(), row, BitsOf::A);
     const QString b = bitsText(m_rows->dtype(), row, BitsOf::B);
-    const QString shown = bitsText(m_rows->dtype(), row, m_bits);
+    const QString shown = bitsText(m_rows->dtype(), row, m_rows->isOneSided() ? BitsOf::A : m_bits);
     QFont plain = bitsFont(font()), changed = plain;
     changed.setBold(true);
     const int advance = QFontMetrics(plain).horizontalAdvance(u'0');

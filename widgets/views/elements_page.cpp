@@ -2,6 +2,7 @@
 #include "widgets/views/elements_page.h"
 
 #include "model/layout.h"
+#include "model/one_sided.h"
 #include "model/row_stats.h"
 #include "widgets/display_text.h"
 #include "widgets/plot/histogram_plot.h"
@@ -83,6 +84,8 @@ std::optional<Index> indexOf(QString text, const Shape &shape, Index elements)
 
 QString whyNotMeasured(const TensorRow *row)
 {
+    if (row && isOneSided(*row))
+        return ElementsPage::tr("The magnitudes of this tensor are not known");
     if (row && !row->reason.empty())
         return ElementsPage::tr("Not measured: %1").arg(displayText(row->reason));
     return row && row->a && row->b
@@ -250,9 +253,11 @@ void ElementsPage::showStats(const TensorRow *row, const DiffStats *stats)
         m_goTo->clear();
     m_shownName = name;
     m_elementCount = row ? row->elements : 0;
-    m_shape =
-        row ? elementShape(row->a ? row->shapeA : row->shapeB, row->elements) : forkpoint::Shape();
-    m_plotKind->setEnabled(row && measuredType(*row).isFloating());
+    m_shape = row ? elementShape(shownShape(*row), row->elements) : forkpoint::Shape();
+    const bool isLone = row && isOneSided(*row);
+    for (QWidget *choice : {m_order, m_bits})
+        choice->setEnabled(!isLone); // nothing differs from nothing
+    m_plotKind->setEnabled(row && !isLone && measuredType(*row).isFloating());
     if (!stats) {
         m_plot->setSeries({}, {});
         m_plot->setEmptyText(whyNotMeasured(row));
@@ -268,6 +273,16 @@ void ElementsPage::showStats(const TensorRow *row, const DiffStats *stats)
         return;
     }
     std::vector<HistogramPlot::Series> series;
+    if (isLone) {
+        m_plot->setSeries(
+            row->a
+                ? std::vector{HistogramPlot::Series{tr("|A|"), theme.a, stats->absA,
+                                                    MagnitudeKind::AbsA, stats->infA, stats->nanA}}
+                : std::vector{HistogramPlot::Series{tr("|B|"), theme.b, stats->absB,
+                                                    MagnitudeKind::AbsB, stats->infB, stats->nanB}},
+            tr("elements per power of two; drag to filter"));
+        return;
+    }
     if (stats->magnitudes) {
         series.push_back(
             {tr("|A|"), theme.a, stats->absA, MagnitudeKind::AbsA, stats->infA, stats->nanA});

@@ -41,6 +41,17 @@ QColor strongest(const Theme &theme, MapQuantity quantity)
     return theme.difference;
 }
 
+QString nameOf(MapQuantity quantity)
+{
+    switch (quantity) {
+    case MapQuantity::A: return QStringLiteral("|A|");
+    case MapQuantity::B: return QStringLiteral("|B|");
+    case MapQuantity::Difference: return QStringLiteral("|B−A|");
+    case MapQuantity::Ulp: break;
+    }
+    return QStringLiteral("ULP");
+}
+
 bool isOfDifference(MapQuantity quantity)
 {
     return quantity == MapQuantity::Difference || quantity == MapQuantity::Ulp;
@@ -448,10 +459,25 @@ void HeatMapView::paintScale(QPainter &painter, const QRect &area) const
         painter.drawText(labels, int(Qt::AlignLeft | Qt::AlignTop), tr("all 0"));
         return;
     }
+    paintScaleName(painter, bar);
     painter.drawText(labels, int(Qt::AlignLeft | Qt::AlignTop),
                      magnitudeText(std::ldexp(1.0, used.highest + 1)));
     painter.drawText(labels, int(Qt::AlignLeft | Qt::AlignBottom),
                      magnitudeText(std::ldexp(1.0, used.lowest)));
+}
+
+/// Beside the middle of the bar, upright, where it leaves room for that.
+void HeatMapView::paintScaleName(QPainter &painter, const QRect &bar) const
+{
+    const QString name = nameOf(m_map->query.quantity);
+    const QFontMetrics metrics = fontMetrics();
+    if (bar.height() < metrics.horizontalAdvance(name) + 4 * metrics.height())
+        return;
+    painter.save();
+    painter.translate(bar.right() + 4 + metrics.ascent(), bar.center().y());
+    painter.rotate(-90);
+    painter.drawText(QPoint(-metrics.horizontalAdvance(name) / 2, 0), name);
+    painter.restore();
 }
 
 /// A cross hair on the element that the table is on.

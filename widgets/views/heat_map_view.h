@@ -74,6 +74,7 @@ private:
     void paint(QPainter &painter) const;
     void paintAxes(QPainter &painter, const QRect &area) const;
     void paintScale(QPainter &painter, const QRect &area) const;
+    void paintScaleName(QPainter &painter, const QRect &bar) const;
     void paintMarked(QPainter &painter) const;
 
     std::shared_ptr<const ElementMap> m_map;

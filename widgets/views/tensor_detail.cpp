@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/tensor_detail.h"
 
+#include "model/one_sided.h"
 #include "model/row_stats.h"
 #include "widgets/display_text.h"
 #include "widgets/theme.h"
@@ -40,12 +41,28 @@ QString specials(const DiffStats &stats)
              groupedText(stats.infB));
 }
 
+/// Of a tensor that nothing is set against.
+QString loneNumbers(const TensorRow &row, const DiffStats *stats)
+{
+    QString text = describe(row.status);
+    if (!row.reason.empty())
+        text += QStringLiteral(": ") + displayText(row.reason);
+    if (!stats || !shownType(row).isFloating())
+        return text;
+    if (const auto rms = row.a ? stats->rmsA() : stats->rmsB())
+        text += TensorDetail::tr(" · rms %1").arg(QString::number(*rms, 'g', 4));
+    return text
+        + TensorDetail::tr(" · NaN %1 · Inf %2")
+              .arg(groupedText(row.a ? stats->nanA : stats->nanB),
+                   groupedText(row.a ? stats->infA : stats->infB));
+}
+
 QString numbersLine(const TensorRow &row, const DiffStats *stats)
 {
+    if (isOneSided(row))
+        return loneNumbers(row, stats);
     if (!stats && !row.reason.empty())
         return describe(row.status) + QStringLiteral(": ") + displayText(row.reason);
-    if (!row.a || !row.b)
-        return describe(row.status) + u'.';
     if (!stats) {
         if (row.status == ItemStatus::Identical)
             return TensorDetail::tr("Identical; statistics are being computed…");
@@ -228,7 +245,9 @@ void TensorDetail::refreshStats()
     m_elements->showStats(tensor, stats());
     const auto refA = m_context->selectedTensorRef(Side::A);
     const auto refB = m_context->selectedTensorRef(Side::B);
-    m_facts->setFacts(tensor ? tensorFacts(*tensor, stats(), refA.get(), refB.get())
+    // What was counted of one side alone is no comparison.
+    const DiffStats *compared = tensor && isOneSided(*tensor) ? nullptr : stats();
+    m_facts->setFacts(tensor ? tensorFacts(*tensor, compared, refA.get(), refB.get())
                              : std::vector<Fact>());
 }
 

@@ -48,7 +48,7 @@ constexpr std::size_t OpenTreeRows = 300;
 constexpr int NameCharacters = 24;
 /// Widths of the columns of tensors in characters; the name's is what is left. A ULP distance of
 /// float32 has up to 10 digits.
-constexpr int TensorWidths[int(TensorColumn::Count)] = {2, 0, 9, 8, 12, 17, 8, 9};
+constexpr int TensorWidths[int(TensorColumn::Count)] = {4, 0, 9, 8, 12, 17, 8, 9};
 /// Who gives way to names first, while there is little room.
 constexpr TensorColumn GivingWay[] = {TensorColumn::Class, TensorColumn::DType,
                                       TensorColumn::MaxUlp, TensorColumn::Shape,
@@ -95,7 +95,7 @@ TensorList::TensorList(ViewContext *context, QWidget *parent)
     for (QTreeView *view : {m_tableView, m_treeView})
         setColumnWidths(view, TensorWidths);
     for (QTreeView *view : {m_valueView, m_valueTreeView})
-        setColumnWidths(view, std::array{2, 0, 13, 13, 11});
+        setColumnWidths(view, std::array{4, 0, 13, 13, 11});
     for (QTreeView *view : {m_treeView, m_valueTreeView}) {
         view->setRootIsDecorated(true);
         view->setTreePosition(1); // the name

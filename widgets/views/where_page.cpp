@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/where_page.h"
 
+#include "model/one_sided.h"
 #include "model/row_stats.h"
 #include "widgets/display_text.h"
 #include "widgets/views/flow_layout.h"
@@ -129,7 +130,9 @@ void WherePage::refreshTensor()
     m_comparison = m_context->stepComparison();
     const TensorRow *tensor = row();
     const bool report = m_context->isReport();
-    const bool readable = tensor && hasElementPairs(*tensor) && tensor->elements > 0 && !report;
+    const bool isLone = tensor && isOneSided(*tensor);
+    const bool readable =
+        tensor && (hasElementPairs(*tensor) || isLone) && tensor->elements > 0 && !report;
     const QString pair = readable ? QStringLiteral("%1/%2")
                                         .arg(m_context->selectedStep().value_or(-1))
                                         .arg(displayText(tensor->name))
@@ -137,7 +140,7 @@ void WherePage::refreshTensor()
     if (pair == m_pair && !pair.isEmpty())
         return;
     m_pair = pair;
-    m_shape = readable ? elementShape(tensor->shapeA, tensor->elements) : forkpoint::Shape();
+    m_shape = readable ? elementShape(shownShape(*tensor), tensor->elements) : forkpoint::Shape();
     m_askedId = 0;
     m_error.clear();
     m_view->setMap(nullptr);
@@ -146,16 +149,32 @@ void WherePage::refreshTensor()
                              ? tr("A report keeps no map: open the two paths that it names.")
                              : !readable ? tr("There is no pair of elements to draw.")
                                          : tr("The map is being read…"));
+    showQuantities(tensor);
     const bool floating = tensor && measuredType(*tensor).isFloating();
     if (!floating && m_quantity->currentData().toInt() == int(MapQuantity::Ulp))
         m_quantity->setCurrentIndex(0);
-    for (QWidget *control : std::initializer_list<QWidget *>{m_quantity, m_axes, m_whole})
+    for (QWidget *control : std::initializer_list<QWidget *>{m_axes, m_whole})
         control->setEnabled(readable);
+    m_quantity->setEnabled(readable && !isLone);
     fillAxes();
     refreshSlices();
     m_window = PlaneWindow::of(plane());
     describe();
     m_later->start();
+}
+
+/// Of a tensor that one side alone has that side's elements; afterwards what was chosen before.
+void WherePage::showQuantities(const TensorRow *tensor)
+{
+    const QSignalBlocker blocker(m_quantity);
+    const bool isLone = tensor && isOneSided(*tensor);
+    if (isLone && m_chosenQuantity < 0)
+        m_chosenQuantity = m_quantity->currentIndex();
+    if (isLone)
+        m_quantity->setCurrentIndex(
+            m_quantity->findData(int(tensor->a ? MapQuantity::A : MapQuantity::B)));
+    else if (m_chosenQuantity >= 0)
+        m_quantity->setCurrentIndex(std::exchange(m_chosenQuantity, -1));
 }
 
 /// The plane of the whole tensor first, then every pair of axes.

@@ -41,6 +41,7 @@ protected:
 private:
     const TensorRow *row() const;
     void refreshTensor();
+    void showQuantities(const TensorRow *tensor);
     void fillAxes();
     void refreshSlices();
     ElementPlane plane() const;
@@ -52,6 +53,7 @@ private:
 
     ViewContext *m_context;
     HeatMapView *m_view;
+    int m_chosenQuantity = -1; ///< while a tensor of one side decides; -1: none
     QComboBox *m_quantity, *m_axes;
     FlowLayout *m_bar;                ///< the boxes of slices come last
     std::vector<QSpinBox *> m_slices; ///< one an axis; of the two drawn ones hidden
