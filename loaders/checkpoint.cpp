@@ -147,7 +147,6 @@ void CheckpointBuilder::merge(CheckpointBuilder part, const KeyPath &prefix)
     for (OwnerCoordinate &owner : part.m_catalog.owners)
         renumbering.owners.push_back(addOwner(std::move(owner)));
     append(m_files, std::move(part.m_files));
-    m_catalog.tensors.reserve(m_catalog.tensors.size() + part.m_catalog.tensors.size());
     for (TensorRef &tensor : part.m_catalog.tensors) {
         if (!prefix.keys.empty())
             tensor.path = joined(prefix, tensor.path);

@@ -228,6 +228,14 @@ void TestWindowStates::oneSideAloneShowsItsElements()
     QTRY_VERIFY_WITH_TIMEOUT(map->map() && map->map()->complete, Patience);
     QCOMPARE(map->map()->query.quantity, isA ? MapQuantity::A : MapQuantity::B);
     QCOMPARE(map->map()->largest, 2.0);
+
+    // With a partner, equal to it, the map is of the pair.
+    viewer.context.openSide(isA ? Side::B : Side::A, path);
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
+    QTRY_VERIFY_WITH_TIMEOUT(map->map() && map->map()->complete
+                                 && map->map()->query.quantity == MapQuantity::Difference,
+                             Patience);
+    QCOMPARE(map->map()->largest, 0.0);
 }
 
 void TestWindowStates::aStepThatIsNotThereIsSaid()

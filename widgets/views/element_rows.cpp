@@ -2,6 +2,7 @@
 #include "widgets/views/element_rows.h"
 
 #include "widgets/display_text.h"
+#include "widgets/views/shown_subject.h"
 
 #include <algorithm>
 
@@ -40,8 +41,7 @@ void ElementRows::restart(bool forget)
     m_comparison = m_context->stepComparison();
     m_tensor = m_context->selectedTensor();
     const TensorRow *row = tensor();
-    const QString pair =
-        row ? QStringLiteral("%1/%2").arg(step).arg(displayText(row->name)) : QString();
+    const QString pair = row ? shownSubject(step, *row) : QString();
     const bool readable = row && (hasElementPairs(*row) || isOneSided()) && !m_context->isReport();
     const bool samePair = pair == m_pair && (m_elements > 0) == readable;
     m_differing.reset();

@@ -4,6 +4,7 @@
 #include "widgets/display_text.h"
 #include "widgets/theme.h"
 #include "widgets/views/layout_view.h"
+#include "widgets/views/shown_subject.h"
 #include "widgets/views/view_setup.h"
 
 #include <QEvent>
@@ -132,10 +133,8 @@ void LayoutPage::ask()
     const auto selected = m_context->selectedTensor();
     const bool there = m_comparison && selected && *selected < m_comparison->tensors.size();
     const TensorRow *row = there ? &m_comparison->tensors[*selected] : nullptr;
-    const QString pair = row ? QStringLiteral("%1/%2/%3")
-                                   .arg(m_context->selectedStep().value_or(-1))
-                                   .arg(displayText(row->name))
-                                   .arg(int(m_comparison->finished))
+    const QString pair = row ? shownSubject(m_context->selectedStep().value_or(-1), *row)
+            + QString::number(int(m_comparison->finished))
                              : QString();
     if (pair == m_pair)
         return;

@@ -99,7 +99,7 @@ QString strengthText(const RunComparison &comparison)
 
 /// Proof and coverage, and what leads on from there.
 void addCoverage(Segments &segments, const RunComparison &comparison, bool hasRecipe,
-                 std::size_t problems, const Theme &theme)
+                 std::size_t problems, bool isReport, const Theme &theme)
 {
     const Coverage &coverage = comparison.verdict.coverage;
     const auto add = [&](const QString &text, const QString &link = {}) {
@@ -112,7 +112,7 @@ void addCoverage(Segments &segments, const RunComparison &comparison, bool hasRe
     const QString strength = strengthText(comparison);
     if (!strength.isEmpty())
         add(strength);
-    if (comparison.verdict.strength == Strength::Xxh3Index)
+    if (comparison.verdict.strength == Strength::Xxh3Index && !isReport)
         add(VerdictBanner::tr("verify by reading"), QStringLiteral("verify"));
     const auto addPart = [&](std::uint64_t compared, const QString &total) {
         add(VerdictBanner::tr("%1 of %2 compared").arg(groupedText(compared), total));
@@ -137,12 +137,24 @@ void addCoverage(Segments &segments, const RunComparison &comparison, bool hasRe
         add(VerdictBanner::tr("why, and what else is known"), QStringLiteral("findings"));
 }
 
+/// Where the bracket opens with which a sentence ends, others within it or not; -1: there is none.
+qsizetype lastBracket(const QString &sentence)
+{
+    int depth = 0;
+    for (qsizetype i = sentence.size() - 2; sentence.endsWith(QLatin1String(").")) && i >= 0; --i) {
+        depth += sentence[i] == u')' ? 1 : sentence[i] == u'(' ? -1 : 0;
+        if (depth == 0)
+            return i;
+    }
+    return -1;
+}
+
 void addVerdict(Segments &segments, const RunComparison &comparison, const Theme &theme)
 {
     const Verdict &verdict = comparison.verdict;
     // The sentence ends with its proof in brackets: that is the last line of the banner.
     const QString whole = sentence(verdict.sentence);
-    const qsizetype proof = whole.endsWith(QLatin1String(").")) ? whole.lastIndexOf(u'(') : -1;
+    const qsizetype proof = lastBracket(whole);
     QString statement = proof > 0 ? QString(whole.left(proof).trimmed() + u'.') : whole;
     if (!statement.startsWith(describe(verdict.outcome)))
         statement = describe(verdict.outcome) + QStringLiteral(": ") + statement;
@@ -364,7 +376,8 @@ void VerdictBanner::refresh()
             comparison->finished || !step ? comparison->shown : *step;
         const bool hasRecipe = addRecipe(segments, shown, theme);
         if (comparison->finished) {
-            addCoverage(segments, *comparison, hasRecipe, shownProblems(*m_context).size(), theme);
+            addCoverage(segments, *comparison, hasRecipe, shownProblems(*m_context).size(),
+                        m_context->isReport(), theme);
             m_stripe = theme.color(comparison->verdict.outcome);
         }
         classes = classRow(*comparison, shown, theme);

@@ -7,6 +7,7 @@
 #include "widgets/views/flow_layout.h"
 #include "widgets/views/heat_map_view.h"
 #include "widgets/views/saving.h"
+#include "widgets/views/shown_subject.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -133,10 +134,8 @@ void WherePage::refreshTensor()
     const bool isLone = tensor && isOneSided(*tensor);
     const bool readable =
         tensor && (hasElementPairs(*tensor) || isLone) && tensor->elements > 0 && !report;
-    const QString pair = readable ? QStringLiteral("%1/%2")
-                                        .arg(m_context->selectedStep().value_or(-1))
-                                        .arg(displayText(tensor->name))
-                                  : QString();
+    const QString pair =
+        readable ? shownSubject(m_context->selectedStep().value_or(-1), *tensor) : QString();
     if (pair == m_pair && !pair.isEmpty())
         return;
     m_pair = pair;
