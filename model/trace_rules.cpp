@@ -18,6 +18,21 @@ std::string_view bareName(std::string_view operation)
     return operation.substr(0, operation.find_first_of(".:"));
 }
 
+/// Whether a word stands in a path or name by itself: "fla" is in "layers.0.fla", not in "flash_attn".
+bool hasWord(std::string_view text, std::string_view word)
+{
+    const auto isLetter = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    };
+    for (std::size_t at = text.find(word); at != std::string_view::npos;
+         at = text.find(word, at + 1)) {
+        const std::size_t end = at + word.size();
+        if ((at == 0 || !isLetter(text[at - 1])) && (end == text.size() || !isLetter(text[end])))
+            return true;
+    }
+    return false;
+}
+
 /// Elements of a count that is copied to the host, such as tokens for each expert.
 constexpr std::uint64_t MostCounts = 1024;
 
@@ -153,8 +168,7 @@ std::string unseenProducer(const TraceRecord &record)
         {{"dispatch", "token_dispatcher", "deepep", "hybridep", "all_to_all"},
          {},
          "the dispatch of DeepEP or HybridEP: record the tokens that it hands out, with a digest "
-         "of "
-         "each row"},
+         "of each row"},
         {{"main_grad", "grad_reduce", "reduce_scatter", "param_and_grad_buffer"},
          {},
          "the weight gradient that is accumulated into main_grad inside the matrix product: record "
@@ -169,9 +183,8 @@ std::string unseenProducer(const TraceRecord &record)
          {},
          "general_gemm of TransformerEngine: record its operands and its result"}};
     const auto isIn = [&](std::string_view word) {
-        return record.scope.find(word) != std::string::npos
-            || record.name.find(word) != std::string::npos
-            || record.caller.find(word) != std::string::npos;
+        return hasWord(record.scope, word) || hasWord(record.name, word)
+            || hasWord(record.caller, word);
     };
     const std::string_view operation = bareName(record.name);
     for (const Fused &fused : Table) {

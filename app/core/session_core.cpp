@@ -371,7 +371,9 @@ std::string Session::Core::whyNoStep(Step step) const
 {
     const Run &a = *m_sides[0].run, &b = *m_sides[1].run;
     if (!a.isSeries() && !b.isSeries())
-        return "there is no step " + std::to_string(step) + ": these are single checkpoints";
+        return "there is no step " + std::to_string(step)
+            + " of whole tensors: neither side is a "
+              "series of checkpoints";
     return positionOf(a, step) || positionOf(b, step)
         ? std::string()
         : "neither side has step " + std::to_string(step);

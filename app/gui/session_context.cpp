@@ -33,6 +33,17 @@ QString absolute(const QString &path)
     return QDir::isAbsolutePath(path) ? path : QDir::cleanPath(QDir::currentPath() + u'/' + path);
 }
 
+/// Whether `word` stands in a path whose parts are joined by dots, from one dot to the next.
+bool hasPart(const std::string &path, const std::string &word)
+{
+    for (std::size_t at = path.find(word); at != std::string::npos; at = path.find(word, at + 1)) {
+        const std::size_t end = at + word.size();
+        if (at > 0 && path[at - 1] == '.' && (end == path.size() || path[end] == '.'))
+            return true;
+    }
+    return false;
+}
+
 /// The tensor that a trace kept of the record where the runs part.
 std::optional<std::size_t> keptRow(const std::vector<TensorRow> &rows, const FirstDivergence &first)
 {
@@ -40,7 +51,7 @@ std::optional<std::size_t> keptRow(const std::vector<TensorRow> &rows, const Fir
         const auto &place = row.recorded;
         return place && place->stage == first.stage && place->microBatch == first.microBatch
             && (!place->rank || !first.rank || place->rank == first.rank)
-            && row.name.find('.' + first.name) != std::string::npos;
+            && hasPart(row.name, first.name);
     });
     return found == rows.end() ? std::nullopt : std::optional(std::size_t(found - rows.begin()));
 }

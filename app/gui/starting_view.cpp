@@ -59,6 +59,12 @@ bool StartingView::isReady() const
         || (shown && shown->finished);
 }
 
+bool StartingView::hasFailed() const
+{
+    return m_context.side(Side::A).phase == SideState::Phase::Failed
+        || m_context.side(Side::B).phase == SideState::Phase::Failed;
+}
+
 void StartingView::look()
 {
     if (isPicture() && m_since.elapsed() > GiveUpMs) {
@@ -68,6 +74,10 @@ void StartingView::look()
     }
     if (m_arguments.early && m_context.side(Side::A).phase != SideState::Phase::Empty) {
         write();
+        return;
+    }
+    if (!isPicture() && (hasFailed() || m_since.elapsed() > GiveUpMs)) {
+        m_timer.stop(); // whatever comes later is the user's own
         return;
     }
     if (!isReady())

@@ -27,6 +27,7 @@ private:
 
     void look();
     bool isReady() const;
+    bool hasFailed() const;
     void select();
     void show();
     void miss(const QString &option, const QString &text);

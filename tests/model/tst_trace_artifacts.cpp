@@ -76,6 +76,12 @@ private slots:
         QTest::newRow("dispatch") << "aten.index_select.default"
                                   << "decoder.layers.2.mlp.token_dispatcher"
                                   << "DeepEP";
+        QTest::newRow("flash is not fla") << "aten.view.default"
+                                          << "decoder.layers.3.flash_attn"
+                                          << "fused attention: record its inputs";
+        QTest::newRow("nonlinear") << "aten.view.default"
+                                   << "decoder.nonlinearity"
+                                   << "";
         QTest::newRow("unknown") << "aten.view.default"
                                  << "decoder.final_layernorm"
                                  << "";

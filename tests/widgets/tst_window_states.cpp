@@ -260,7 +260,7 @@ void TestWindowStates::singleCheckpointsHaveNoStep()
     QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
     viewer.context.selectStep(99);
     QTRY_VERIFY(placeholdersOf(viewer.find<TensorList>())
-                    .contains(QStringLiteral("there is no step 99: these are single checkpoints")));
+                    .contains(QStringLiteral("there is no step 99 of whole tensors")));
 }
 
 FP_WIDGET_TEST_MAIN(TestWindowStates)

@@ -54,9 +54,9 @@ void addSummary(Segments &segments, const QString &name, const ClassSummary &sum
 
 void addEvidence(Segments &segments, const QString &name, const ChainLink &link, const Theme &theme)
 {
-    const QString step = link.step ? QString::number(*link.step) : QString();
-    const QString place =
-        QStringLiteral("place:%1:%2").arg(step, QString::fromStdString(link.stage));
+    const QString place = link.step
+        ? QStringLiteral("place:%1:%2").arg(*link.step).arg(QString::fromStdString(link.stage))
+        : QString(); // no step, no place to show
     switch (link.status) {
     case LinkStatus::Different:
         addEntry(segments, Outcome::Different, false, name, place,
@@ -72,6 +72,14 @@ void addEvidence(Segments &segments, const QString &name, const ChainLink &link,
     addEntry(segments, Outcome::Undecided, true, name, place, tr("unknown"), theme);
 }
 
+/// Checkpoints beside the traces may show what the records of the step where the runs part do not.
+bool saysMore(const ClassSummary &summary, const ChainLink &link)
+{
+    if (summary.outcome == Outcome::Different)
+        return link.status != LinkStatus::Different;
+    return summary.outcome == Outcome::Undecided && link.status == LinkStatus::Equal;
+}
+
 } // namespace
 
 Segments classRow(const RunComparison &comparison, const CheckpointComparison &shown,
@@ -81,7 +89,7 @@ Segments classRow(const RunComparison &comparison, const CheckpointComparison &s
     constexpr StateClass Always[] = {StateClass::Weights,   StateClass::Optimizer,
                                      StateClass::Scheduler, StateClass::Counter,
                                      StateClass::Rng,       StateClass::Data};
-    // Where there are traces, the tensors that they kept are a part of what their records say.
+    // Tensors that traces kept are a part of what their records say.
     std::map<StateClass, ChainLink> evidence;
     if (comparison.verdict.coverage.recordsTotal > 0)
         evidence = classEvidence(comparison);
@@ -95,10 +103,12 @@ Segments classRow(const RunComparison &comparison, const CheckpointComparison &s
             return;
         if (!segments.empty())
             segments.push_back({QStringLiteral("     ")});
-        if (link != evidence.end())
-            addEvidence(segments, name, link->second, theme);
-        else if (summary != shown.byClass.end())
+        const bool isSummary = summary != shown.byClass.end()
+            && (link == evidence.end() || saysMore(summary->second, link->second));
+        if (isSummary)
             addSummary(segments, name, summary->second, theme);
+        else if (link != evidence.end())
+            addEvidence(segments, name, link->second, theme);
         else
             segments.push_back(
                 {unbroken(QStringLiteral("– ") + name + u' ' + tr("not recorded")), theme.muted});

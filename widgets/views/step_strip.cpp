@@ -190,8 +190,11 @@ void StepStrip::openAtDivergence()
 std::string StepStrip::metricToShow() const
 {
     std::vector<std::string> names;
-    for (const MetricSeries &series : m_context->side(Side::A).metrics)
-        names.push_back(series.name);
+    const SideState b = m_context->side(Side::B);
+    for (const MetricSeries &series : m_context->side(Side::A).metrics) {
+        if (seriesNamed(b, series.name))
+            names.push_back(series.name);
+    }
     if (m_context->isReport() && m_comparison) {
         for (const MetricComparison &metric : m_comparison->metrics)
             names.push_back(metric.name);

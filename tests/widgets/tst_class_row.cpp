@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The row of classes: records of traces, and checkpoints beside them that may show more.
+#include "widget_test_main.h"
+#include "widgets/views/class_row.h"
+
+#include <QTest>
+
+using namespace forkpoint;
+
+namespace {
+
+RunComparison traced(LinkStatus rng, std::uint64_t different)
+{
+    RunComparison comparison;
+    comparison.verdict.coverage.recordsTotal = 9;
+    comparison.chain = {{1, "rng", rng, 3, different, Strength::Bytes}};
+    comparison.firstDivergence.emplace();
+    comparison.firstDivergence->step = 1;
+    return comparison;
+}
+
+ClassSummary summary(Outcome outcome, std::uint64_t identical, std::uint64_t different)
+{
+    ClassSummary result;
+    result.outcome = outcome;
+    result.counts.identical = identical;
+    result.counts.different = different;
+    return result;
+}
+
+QString textOf(const RunComparison &comparison, const CheckpointComparison &shown)
+{
+    QString text;
+    for (const auto &segment : classRow(comparison, shown, Theme::of({})))
+        text += segment.text;
+    return text.replace(QChar(QChar::Nbsp), u' ').simplified();
+}
+
+} // namespace
+
+class ClassRowTest : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void recordsSayMoreThanTheTensorsThatWereKept()
+    {
+        CheckpointComparison shown;
+        shown.byClass[StateClass::Rng] = summary(Outcome::Different, 0, 1);
+        const QString text = textOf(traced(LinkStatus::Different, 2), shown);
+        QVERIFY2(text.contains(u"≠ rng 2 of 3 differ"), qPrintable(text));
+        QVERIFY2(text.contains(u"– weights not recorded"), qPrintable(text));
+    }
+
+    void aCheckpointThatDiffersIsNotCalledEqual()
+    {
+        CheckpointComparison shown;
+        shown.byClass[StateClass::Rng] = summary(Outcome::Different, 1, 1);
+        const QString text = textOf(traced(LinkStatus::Equal, 0), shown);
+        QVERIFY2(text.contains(u"≠ rng 1 of 2 differ"), qPrintable(text));
+        shown.byClass[StateClass::Rng] = summary(Outcome::Undecided, 0, 0);
+        shown.byClass[StateClass::Rng].counts.notCompared = 1;
+        QVERIFY(textOf(traced(LinkStatus::Equal, 0), shown).contains(u"? rng unknown"));
+    }
+};
+
+FP_WIDGET_TEST_MAIN(ClassRowTest)
+#include "tst_class_row.moc"
