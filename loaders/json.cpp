@@ -326,24 +326,49 @@ std::size_t JsonValue::childCount() const
     return isArray() || isObject() ? m_document->m_nodes[m_node].length : 0;
 }
 
+bool JsonValue::isCalled(std::uint32_t node, std::string_view key) const
+{
+    const JsonDocument::Node &member = m_document->m_nodes[node];
+    // Most keys differ in length or at an end already: nothing is called for those.
+    if (member.keyLength != key.size())
+        return false;
+    const char *const own = m_document->m_texts.data() + member.keyBegin;
+    return key.empty()
+        || (own[0] == key.front() && own[key.size() - 1] == key.back()
+            && key == std::string_view(own, key.size()));
+}
+
 std::optional<JsonValue> JsonValue::find(std::string_view key) const
 {
     const JsonDocument::Node *const nodes = m_document->m_nodes.data();
-    const char *const texts = m_document->m_texts.data();
     const bool mayRepeat = m_document->m_repeated == RepeatedKeys::Keep;
     std::optional<JsonValue> last;
     std::uint32_t child = m_node + 1;
     for (std::size_t left = childCount(); left > 0; --left, child = nodes[child].next) {
-        const JsonDocument::Node &node = nodes[child];
-        // Most keys differ in length already: nothing is called for those.
-        if (node.keyLength != key.size()
-            || key != std::string_view(texts + node.keyBegin, node.keyLength))
+        if (!isCalled(child, key))
             continue;
         last = JsonValue(m_document, child);
         if (!mayRepeat)
             break;
     }
     return last;
+}
+
+std::optional<JsonValue> JsonValue::find(std::string_view key, std::uint32_t &last) const
+{
+    const auto &nodes = m_document->m_nodes;
+    if (last > m_node && m_document->m_repeated == RepeatedKeys::Refuse) {
+        for (const std::uint32_t near : {last, nodes[last].next}) {
+            if (near < nodes[m_node].next && isCalled(near, key)) {
+                last = near;
+                return JsonValue(m_document, near);
+            }
+        }
+    }
+    const std::optional<JsonValue> found = find(key);
+    if (found)
+        last = found->m_node;
+    return found;
 }
 
 } // namespace forkpoint

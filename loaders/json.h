@@ -47,11 +47,15 @@ public:
     JsonChildren each() const; ///< the same one after the other, without memory of their own
     std::size_t childCount() const;
     std::optional<JsonValue> find(std::string_view key) const; ///< the last of that key; linear
+    /// The same, for members asked for in the order of the file, which are found at once. `last`: 0 at
+    /// first, then as the call before left it.
+    std::optional<JsonValue> find(std::string_view key, std::uint32_t &last) const;
 
 private:
     friend class JsonBuilder;
     friend class JsonChildren;
     friend class JsonDocument;
+    bool isCalled(std::uint32_t node, std::string_view key) const;
     JsonValue(const JsonDocument *document, std::uint32_t node) : m_document(document), m_node(node)
     {
     }
@@ -93,16 +97,18 @@ private:
     struct Node
     {
         std::uint64_t value = 0;  ///< the number, its bits, or where its text begins
-        std::uint32_t length = 0; ///< of a text; children of an array or object
+        std::uint32_t length = 0; ///< of a scalar's text; children of an array or object
         std::uint32_t next = 0;   ///< the node behind this one and all below it
         std::uint32_t keyBegin = 0;
         std::uint32_t keyLength = 0;
+        std::uint32_t begin = 0; ///< of a scalar, with its quotes, where the document is plain
         JsonValue::Kind kind = JsonValue::Kind::Null;
     };
 
     std::vector<Node> m_nodes; ///< depth first
     RepeatedKeys m_repeated = RepeatedKeys::Refuse;
-    std::string m_texts; ///< that nodes and keys point into: what was parsed, or texts alone
+    bool m_isPlain = false; ///< m_texts is the whole text, and places of scalars are known
+    std::string m_texts;    ///< that nodes and keys point into: what was parsed, or texts alone
 };
 
 /// What a JsonValue has below it, for a loop.

@@ -17,7 +17,7 @@ JsonFields::JsonFields(const JsonValue &value, std::string place, JsonProblem &p
 
 std::optional<JsonValue> JsonFields::find(std::string_view key) const
 {
-    return m_value ? m_value->find(key) : std::nullopt;
+    return m_value ? m_value->find(key, m_last) : std::nullopt;
 }
 
 std::vector<JsonValue> JsonFields::members() const
@@ -38,6 +38,11 @@ void JsonFields::problem(std::string_view key, const std::string &text) const
 
 std::string JsonFields::text(std::string_view key) const
 {
+    return std::string(view(key));
+}
+
+std::string_view JsonFields::view(std::string_view key) const
+{
     const auto value = find(key);
     if (!value)
         problem(key, "expected text, got nothing");
@@ -46,15 +51,16 @@ std::string JsonFields::text(std::string_view key) const
 
 std::string JsonFields::textOr(std::string_view key) const
 {
-    return textOf(find(key), key);
+    return std::string(textOf(find(key), key));
 }
 
-std::string JsonFields::textOf(const std::optional<JsonValue> &value, std::string_view key) const
+std::string_view JsonFields::textOf(const std::optional<JsonValue> &value,
+                                    std::string_view key) const
 {
     if (!value)
         return {};
     if (value->kind() == JsonValue::Kind::Text)
-        return std::string(*value->text());
+        return *value->text();
     problem(key, "expected text, got " + std::string(value->kindName()));
     return {};
 }

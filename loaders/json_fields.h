@@ -37,6 +37,7 @@ public:
 
     // Members that must be there.
     std::string text(std::string_view key) const;
+    std::string_view view(std::string_view key) const; ///< the same text, as long as the document
     std::uint64_t count(std::string_view key) const;
     std::int64_t integer(std::string_view key) const;
     JsonFields object(std::string_view key) const;
@@ -68,9 +69,10 @@ public:
     }
 
 private:
-    std::string textOf(const std::optional<JsonValue> &value, std::string_view key) const;
+    std::string_view textOf(const std::optional<JsonValue> &value, std::string_view key) const;
 
     std::optional<JsonValue> m_value; ///< nothing: was no object
+    mutable std::uint32_t m_last = 0; ///< member that was found last
     std::string m_place;
     JsonProblem *m_problem;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <cstring>
 
 namespace forkpoint {
 
@@ -25,10 +26,19 @@ std::size_t endOfDigits(std::string_view text, std::size_t at)
 /// One of 64 kinds of keys.
 std::uint64_t kindOfKey(std::string_view key)
 {
-    std::uint64_t mixed = key.size();
-    for (const char letter : key.substr(0, 12))
-        mixed = (mixed ^ std::uint8_t(letter)) * 0x9E3779B97F4A7C15;
+    std::uint64_t first = 0, last = 0;
+    const std::size_t most = std::min(key.size(), sizeof first);
+    std::memcpy(&first, key.data(), most);
+    std::memcpy(&last, key.data() + key.size() - most, most);
+    const std::uint64_t mixed = (first ^ (last << 7) ^ key.size()) * 0x9E3779B97F4A7C15;
     return std::uint64_t(1) << (mixed >> 58);
+}
+
+/// Where a scalar ends in its text, its quotes included.
+template <class Node>
+std::size_t endOfScalar(const Node &node)
+{
+    return std::size_t(node.begin) + node.length + (node.kind == JsonValue::Kind::Text ? 2 : 0);
 }
 
 } // namespace
@@ -41,18 +51,19 @@ void JsonScanner::skipSpace()
         ++m_at;
 }
 
-void JsonScanner::add(JsonValue::Kind kind, std::uint64_t value, std::uint32_t length)
+void JsonScanner::add(const Scalar &scalar)
 {
     auto &nodes = m_document.m_nodes;
     if (m_depth > 0)
         ++nodes[m_open[m_depth - 1].node].length;
     JsonDocument::Node node;
-    node.value = value;
-    node.length = length;
+    node.value = scalar.value;
+    node.length = scalar.length;
+    node.begin = scalar.begin;
     node.next = std::uint32_t(nodes.size() + 1);
     node.keyBegin = std::exchange(m_keyBegin, 0);
     node.keyLength = std::exchange(m_keyLength, 0);
-    node.kind = kind;
+    node.kind = scalar.kind;
     nodes.push_back(node);
 }
 
@@ -73,7 +84,7 @@ bool JsonScanner::takeText(std::uint32_t &begin, std::uint32_t &length)
     return true;
 }
 
-bool JsonScanner::takeNumber()
+bool JsonScanner::takeNumber(Scalar &scalar)
 {
     const std::size_t first = m_at;
     const bool isNegative = m_text[m_at] == '-';
@@ -101,6 +112,7 @@ bool JsonScanner::takeNumber()
     const char *const from = m_text.data() + first;
     const char *const to = m_text.data() + end;
     m_at = end;
+    scalar.length = std::uint32_t(end - first);
     const auto parsed = [&](auto &value) {
         const auto [stop, error] = std::from_chars(from, to, value);
         return error == std::errc() && stop == to;
@@ -109,29 +121,31 @@ bool JsonScanner::takeNumber()
         double value = 0;
         if (!parsed(value))
             return false;
-        add(JsonValue::Kind::Real, std::bit_cast<std::uint64_t>(value));
+        scalar.kind = JsonValue::Kind::Real;
+        scalar.value = std::bit_cast<std::uint64_t>(value);
         return true;
     }
     if (isNegative) {
         std::int64_t value = 0;
         if (!parsed(value))
             return false;
-        add(JsonValue::Kind::Negative, std::uint64_t(value));
+        scalar.kind = JsonValue::Kind::Negative;
+        scalar.value = std::uint64_t(value);
         return true;
     }
-    std::uint64_t value = 0;
-    if (!parsed(value))
-        return false;
-    add(JsonValue::Kind::Unsigned, value);
-    return true;
+    scalar.kind = JsonValue::Kind::Unsigned;
+    return parsed(scalar.value);
 }
 
-bool JsonScanner::takeWord(std::string_view word, JsonValue::Kind kind, std::uint64_t value)
+bool JsonScanner::takeWord(std::string_view word, JsonValue::Kind kind, std::uint64_t value,
+                           Scalar &scalar)
 {
     if (m_text.substr(m_at, word.size()) != word)
         return false;
     m_at += word.size();
-    add(kind, value);
+    scalar.kind = kind;
+    scalar.value = value;
+    scalar.length = std::uint32_t(word.size());
     return true;
 }
 
@@ -140,7 +154,7 @@ bool JsonScanner::open(JsonValue::Kind kind)
     if (m_depth >= limits::JsonDepth)
         return false;
     ++m_at;
-    add(kind, 0);
+    add({kind});
     m_open[m_depth++] = {std::uint32_t(m_document.m_nodes.size() - 1)};
     return true;
 }
@@ -184,17 +198,32 @@ bool JsonScanner::scanValue()
     switch (m_text[m_at]) {
     case '{': return open(JsonValue::Kind::Object);
     case '[': return open(JsonValue::Kind::Array);
-    case 't': return takeWord("true", JsonValue::Kind::Bool, 1);
-    case 'f': return takeWord("false", JsonValue::Kind::Bool, 0);
-    case 'n': return takeWord("null", JsonValue::Kind::Null, 0);
-    case '"': break;
-    default: return takeNumber();
+    default: break;
     }
-    std::uint32_t begin = 0, length = 0;
-    if (!takeText(begin, length))
+    Scalar scalar;
+    if (!takeScalar(scalar))
         return false;
-    add(JsonValue::Kind::Text, begin, length);
+    add(scalar);
     return true;
+}
+
+bool JsonScanner::takeScalar(Scalar &scalar)
+{
+    if (isDone())
+        return false;
+    scalar.begin = std::uint32_t(m_at);
+    switch (m_text[m_at]) {
+    case 't': return takeWord("true", JsonValue::Kind::Bool, 1, scalar);
+    case 'f': return takeWord("false", JsonValue::Kind::Bool, 0, scalar);
+    case 'n': return takeWord("null", JsonValue::Kind::Null, 0, scalar);
+    case '"': break;
+    default: return takeNumber(scalar);
+    }
+    std::uint32_t begin = 0;
+    scalar.kind = JsonValue::Kind::Text;
+    const bool taken = takeText(begin, scalar.length);
+    scalar.value = begin;
+    return taken;
 }
 
 /// What stands between two values: closing marks, a comma, a key.
@@ -223,17 +252,49 @@ bool JsonScanner::takeMark()
     return true;
 }
 
-JsonScanner::JsonScanner(std::string_view text, RepeatedKeys repeated, JsonDocument &document)
-    : m_text(text),
-      m_document(document)
-{
-    m_document.m_nodes.clear();
-    m_document.m_texts = m_text;
-    m_document.m_repeated = repeated;
-}
-
 bool JsonScanner::scan()
 {
+    const bool canBeAlike = m_document.m_isPlain && m_document.m_repeated == m_repeated;
+    m_document.m_isPlain = false;
+    const bool isScanned = (canBeAlike && scanLikeLast()) || scanAll();
+    m_document.m_texts = m_text;
+    m_document.m_isPlain = isScanned;
+    return isScanned;
+}
+
+/// What stands between the scalars of the last text, keys among it, must stand between those of this
+/// one, byte for byte: then only the scalars are read, and the structure is the same.
+bool JsonScanner::scanLikeLast()
+{
+    const std::string_view last = m_document.m_texts;
+    std::size_t lastAt = 0;
+    for (JsonDocument::Node &node : m_document.m_nodes) {
+        // Of a key that is empty, or none, the place means nothing.
+        node.keyBegin = node.keyLength > 0 ? std::uint32_t(node.keyBegin + m_at - lastAt) : 0;
+        if (node.kind == JsonValue::Kind::Object || node.kind == JsonValue::Kind::Array)
+            continue;
+        const std::size_t gap = node.begin - lastAt;
+        if (m_text.compare(m_at, gap, last, lastAt, gap) != 0)
+            return false;
+        m_at += gap;
+        lastAt = endOfScalar(node);
+        Scalar scalar;
+        if (!takeScalar(scalar))
+            return false;
+        node.kind = scalar.kind;
+        node.value = scalar.value;
+        node.begin = scalar.begin;
+        node.length = scalar.length;
+    }
+    return m_text.substr(m_at) == last.substr(lastAt);
+}
+
+bool JsonScanner::scanAll()
+{
+    m_at = 0;
+    m_document.m_nodes.clear();
+    m_document.m_texts = m_text;
+    m_document.m_repeated = m_repeated;
     skipSpace();
     do {
         if (!scanValue() || !takeMark())

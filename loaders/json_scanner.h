@@ -15,8 +15,14 @@ namespace forkpoint {
 class JsonScanner
 {
 public:
-    /// `document`: takes the nodes; what it held is gone, its memory is used again.
-    JsonScanner(std::string_view text, RepeatedKeys repeated, JsonDocument &document);
+    /// `document`: takes the nodes; what it held is gone, its memory is used again. A text like the one
+    /// it held but for its scalars, as lines of a trace are, costs less.
+    JsonScanner(std::string_view text, RepeatedKeys repeated, JsonDocument &document)
+        : m_text(text),
+          m_repeated(repeated),
+          m_document(document)
+    {
+    }
 
     /// Whether the document is what the text says. Where it is not, it is to be thrown away.
     bool scan();
@@ -29,19 +35,30 @@ private:
         bool mayRepeat = false; ///< two keys are of a kind
     };
 
+    struct Scalar
+    {
+        JsonValue::Kind kind = JsonValue::Kind::Null;
+        std::uint64_t value = 0;
+        std::uint32_t begin = 0, length = 0;
+    };
+
+    bool scanLikeLast();
+    bool scanAll();
     bool scanValue();
+    bool takeScalar(Scalar &scalar);
     bool takeMark();
     bool takeKey();
     bool takeText(std::uint32_t &begin, std::uint32_t &length);
-    bool takeNumber();
-    bool takeWord(std::string_view word, JsonValue::Kind kind, std::uint64_t value);
+    bool takeNumber(Scalar &scalar);
+    bool takeWord(std::string_view word, JsonValue::Kind kind, std::uint64_t value, Scalar &scalar);
     void skipSpace();
-    void add(JsonValue::Kind kind, std::uint64_t value, std::uint32_t length = 0);
+    void add(const Scalar &scalar);
     bool open(JsonValue::Kind kind);
     bool close(char mark);
     bool isDone() const { return m_at == m_text.size(); }
 
     std::string_view m_text;
+    RepeatedKeys m_repeated;
     std::size_t m_at = 0;
     JsonDocument &m_document;
     std::array<Open, limits::JsonDepth> m_open;

@@ -79,14 +79,14 @@ private:
         observation.count = tensor.countIf("numel");
         bool wrong = false;
         const bool isOld = !tensor.has("digest") && tensor.has("crc32");
-        const std::string digest = tensor.text(isOld ? "crc32" : "digest");
+        const std::string_view digest = tensor.view(isOld ? "crc32" : "digest");
         takeDigest(observation, isOld ? DigestKind::Crc32 : DigestKind::XorLanes, digest,
                    isOld ? CrcDigits : XorDigits, wrong);
         addFact(TraceFact::Role::Schema, "digest", toString(observation.kind));
         if (wrong)
             addProblem(place, "bad-digest",
                        "a digest must have " + std::to_string(isOld ? CrcDigits : XorDigits)
-                           + " hexadecimal digits, is '" + digest + "'");
+                           + " hexadecimal digits, is '" + std::string(digest) + "'");
         return observation;
     }
 

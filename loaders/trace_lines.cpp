@@ -6,11 +6,23 @@
 #include "model/json_writer.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 namespace forkpoint {
 
 namespace {
+
+/// A hexadecimal digit in lower case, by its byte; 0 for any other. Digits of digests are random: a
+/// table, where branches would be guessed wrong.
+constexpr std::array<char, 256> LowerHex = [] {
+    std::array<char, 256> table{};
+    for (const char c : std::string_view("0123456789abcdef"))
+        table[std::uint8_t(c)] = c;
+    for (const char c : std::string_view("ABCDEF"))
+        table[std::uint8_t(c)] = char(c - 'A' + 'a');
+    return table;
+}();
 
 void writeCanonical(JsonWriter &json, const JsonValue &value)
 {
@@ -176,13 +188,13 @@ std::optional<std::string> hexDigest(std::string_view text, std::size_t digits)
     if (text.size() != digits)
         return std::nullopt;
     std::string hex(text);
+    char wrong = 0;
     for (char &c : hex) {
-        if (c >= 'A' && c <= 'F')
-            c = char(c - 'A' + 'a');
-        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')))
-            return std::nullopt;
+        const char lower = LowerHex[std::uint8_t(c)];
+        wrong |= char(lower == 0);
+        c = lower;
     }
-    return hex;
+    return wrong != 0 ? std::nullopt : std::optional(std::move(hex));
 }
 
 void takeDigest(Observation &observation, DigestKind kind, std::string_view text,

@@ -12,6 +12,7 @@
 #include "model/trace_walk.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <set>
 #include <unordered_set>
@@ -41,7 +42,14 @@ RecordName nameOf(const TraceRecord &record)
 /// What tells one value from another, wherever it was seen.
 std::size_t valueKey(const Observation &observation)
 {
-    return std::hash<std::string>()(observation.dtype + ' ' + observation.digest);
+    std::array<char, 256> text; // longer ones need memory of their own
+    const std::size_t type = observation.dtype.size(), digest = observation.digest.size();
+    if (type + 1 + digest > text.size())
+        return std::hash<std::string>()(observation.dtype + ' ' + observation.digest);
+    const auto space = std::copy_n(observation.dtype.data(), type, text.begin());
+    *space = ' ';
+    std::copy_n(observation.digest.data(), digest, space + 1);
+    return std::hash<std::string_view>()({text.data(), type + 1 + digest});
 }
 
 /// Whether a record without any value is a hole (rule M15), and no mark.

@@ -52,10 +52,10 @@ EvidenceSum compareOne(const Observation &a, const Observation &b)
         sum.layoutDiffers = true;
         return settle(Evidence::Different);
     }
-    for (const Observation *side : {&a, &b}) {
-        if (side->absence != Absence::Recorded)
-            sum.absences.emplace(side->absence, 1);
-    }
+    if (a.absence != Absence::Recorded)
+        sum.absences.add(a.absence, 1);
+    if (b.absence != Absence::Recorded && b.absence != a.absence)
+        sum.absences.add(b.absence, 1);
     if (a.absence != Absence::Recorded && b.absence != Absence::Recorded)
         return settle(Evidence::Nothing);
     if (a.absence != Absence::Recorded || b.absence != Absence::Recorded || a.kind != b.kind)
@@ -64,7 +64,7 @@ EvidenceSum compareOne(const Observation &a, const Observation &b)
         return settle(Evidence::Nothing);
     if (a.digest == b.digest && a.kind != DigestKind::Value && hasLayout(a) != hasLayout(b))
         return settle(Evidence::NotComparable);
-    sum.byKind.emplace(a.kind, 1);
+    sum.byKind.add(a.kind, 1);
     if (a.digest != b.digest)
         return settle(Evidence::Different);
     sum.weakestEqual = equalStrength(a);
@@ -110,10 +110,8 @@ void EvidenceSum::add(const EvidenceSum &other)
         fewestBits = std::min(fewestBits.value_or(*other.fewestBits), *other.fewestBits);
     layoutDiffers = layoutDiffers || other.layoutDiffers;
     metadataDiffers = metadataDiffers || other.metadataDiffers;
-    for (const auto &[kind, count] : other.byKind)
-        byKind[kind] += count;
-    for (const auto &[absence, count] : other.absences)
-        absences[absence] += count;
+    byKind.add(other.byKind);
+    absences.add(other.absences);
 }
 
 EvidenceSum compareObservations(std::span<const Observation> a, std::span<const Observation> b)
@@ -136,7 +134,7 @@ EvidenceSum noEvidence(std::uint64_t tensors, Absence why)
 {
     EvidenceSum sum;
     sum.nothing = tensors;
-    sum.absences.emplace(why, tensors);
+    sum.absences.add(why, tensors);
     return sum;
 }
 

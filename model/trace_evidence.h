@@ -3,11 +3,13 @@
 
 #include "model/trace_record.h"
 
+#include <array>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
-#include <string>
+#include <utility>
 #include <vector>
 
 namespace forkpoint {
@@ -20,6 +22,41 @@ enum class Evidence : std::uint8_t {
     NotComparable, ///< digests of two kinds, or one side alone tells the value
 };
 
+/// How many of each kind: one for every record that is compared, so without memory of its own.
+/// `Last`: the last of its kinds.
+template <class Kind, Kind Last>
+class CountsByKind
+{
+public:
+    void add(Kind kind, std::uint64_t count)
+    {
+        m_counts[std::size_t(kind)] += count;
+        m_named |= 1u << unsigned(kind);
+    }
+    void add(const CountsByKind &other)
+    {
+        for (std::uint32_t rest = other.m_named; rest != 0; rest &= rest - 1) {
+            const auto kind = std::size_t(std::countr_zero(rest));
+            m_counts[kind] += other.m_counts[kind];
+        }
+        m_named |= other.m_named;
+    }
+    /// Those that were added, were it none of them, in the order of the kinds.
+    std::vector<std::pair<Kind, std::uint64_t>> list() const
+    {
+        std::vector<std::pair<Kind, std::uint64_t>> found;
+        for (std::size_t kind = 0; kind < m_counts.size(); ++kind) {
+            if ((m_named >> kind & 1u) != 0)
+                found.emplace_back(Kind(kind), m_counts[kind]);
+        }
+        return found;
+    }
+
+private:
+    std::array<std::uint64_t, std::size_t(Last) + 1> m_counts{};
+    std::uint32_t m_named = 0; ///< a bit for each
+};
+
 /// Some observations of one record against their partners.
 struct EvidenceSum
 {
@@ -30,8 +67,8 @@ struct EvidenceSum
     std::optional<int> fewestBits; ///< of the equal XOR digests
     bool layoutDiffers = false;    ///< shape or element type
     bool metadataDiffers = false;  ///< device, stride, requires_grad: no value (rule M17)
-    std::map<DigestKind, std::uint64_t> byKind; ///< of those compared
-    std::map<Absence, std::uint64_t> absences;
+    CountsByKind<DigestKind, DigestKind::Value> byKind; ///< of those compared
+    CountsByKind<Absence, Absence::Metadata> absences;
 
     void add(const EvidenceSum &other);
 };

@@ -135,7 +135,7 @@ void addMetadataFindings(TraceComparison &comparison)
 std::string strengthMix(const EvidenceSum &evidence)
 {
     std::string text;
-    for (const auto &[kind, count] : evidence.byKind)
+    for (const auto &[kind, count] : evidence.byKind.list())
         text += (text.empty() ? "" : ", ") + grouped(count) + " by " + std::string(toString(kind));
     return text.empty() ? "none" : text;
 }
@@ -215,7 +215,7 @@ std::string coverageSentence(const TraceCoverage &coverage)
         text += "; " + grouped(coverage.evidence.nothing) + " tell no value";
     if (coverage.evidence.notComparable > 0)
         text += "; " + grouped(coverage.evidence.notComparable) + " cannot be compared";
-    for (const auto &[absence, count] : coverage.evidence.absences)
+    for (const auto &[absence, count] : coverage.evidence.absences.list())
         text += "; " + grouped(count) + " " + std::string(toString(absence));
     if (coverage.excludedA + coverage.excludedB > 0)
         text += "; left out by --include, --exclude, --scope or --tensors-only: "

@@ -248,6 +248,67 @@ private slots:
         QCOMPARE(*document.root().children()[0].text(), std::string_view("A"));
     }
 
+    /// A line after a line is read by what the first was like: the same as by itself, whatever differs.
+    void linesAreReadAsEachByItself()
+    {
+        const std::string line =
+            R"({"n": 12, "": [1, [], {}], "t": "abc", "o": {"x": null, "y": [true, -3.5e1]}})";
+        std::vector<std::string> lines = {
+            line,
+            R"({"n": 3, "": [222, [], {}], "t": "", "o": {"x": false, "y": [null, "z"]}})",
+            R"({"n": "12", "": [-1, [], {}], "t": 7, "o": {"x": 1.5, "y": [0, 18446744073709551616]}})",
+            R"({"n": [12], "": [1, [], {}], "t": {"a": 1}, "o": {"x": null, "y": [true, 1]}})",
+            R"({"m": 12, "": [1, [], {}], "t": "abc", "o": {"m": null, "y": [true, 1]}})",
+            "7",
+            "\"\"",
+            "[]",
+            "{}",
+            "",
+            " [1]",
+            "[1] "};
+        for (std::size_t at = 0; at < line.size(); ++at) {
+            for (const char c : std::string_view("0\"}],\\:x")) {
+                lines.push_back(line);
+                lines.back()[at] = c;
+            }
+            lines.push_back(line.substr(0, at));
+            lines.push_back(line.substr(0, at) + ' ' + line.substr(at));
+        }
+        for (const RepeatedKeys repeated : {RepeatedKeys::Refuse, RepeatedKeys::Keep}) {
+            for (std::size_t i = 0; i < lines.size(); ++i) {
+                for (const std::size_t first : {std::size_t(0), i / 2, i}) {
+                    JsonDocument document;
+                    static_cast<void>(document.reparse(lines[first], repeated));
+                    const bool read = document.reparse(lines[i], repeated).ok();
+                    const auto alone = JsonDocument::parseGeneral(lines[i], repeated);
+                    QVERIFY2(read == alone.ok(), lines[i].c_str());
+                    QVERIFY2(!read || test::sameJson(document.root(), alone->root()),
+                             lines[i].c_str());
+                }
+            }
+        }
+    }
+
+    /// Members asked for in any order, and those that are not there.
+    void findsNearTheLast()
+    {
+        const std::string text = R"({"a": {"b": 1, "z": 2}, "b": [3], "aa": 4, "": 5, "c": 6})";
+        const auto document = JsonDocument::parse(text);
+        QVERIFY(document.ok());
+        const std::array<std::string_view, 6> keys = {"a", "b", "aa", "", "c", "z"};
+        for (const JsonValue &object : {document->root(), *document->root().find("a")}) {
+            for (const std::string_view first : keys) {
+                for (const std::string_view second : keys) {
+                    std::uint32_t last = 0;
+                    static_cast<void>(object.find(first, last));
+                    const auto found = object.find(second, last), expected = object.find(second);
+                    QCOMPARE(found.has_value(), expected.has_value());
+                    QVERIFY(!found || test::sameJson(*found, *expected));
+                }
+            }
+        }
+    }
+
     void allowsWhatIsAtTheLimit()
     {
         const int depth = int(limits::JsonDepth);
