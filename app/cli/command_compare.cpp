@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <thread>
 
 namespace forkpoint {
@@ -91,6 +92,19 @@ void compareArms(RunComparison &comparison, const Options &options,
         comparison.findings.push_back(std::move(finding));
 }
 
+/// Each is read through to know what is where. Two at a time, for what opening takes in memory.
+std::vector<std::optional<Result<std::shared_ptr<const Run>>>>
+openRuns(const std::vector<std::string> &paths, const Options &options, ThreadPool &threads)
+{
+    std::vector<std::optional<Result<std::shared_ptr<const Run>>>> opened(paths.size());
+    for (std::size_t first = 0; first < paths.size(); first += 2) {
+        threads.forEach(std::min<std::size_t>(2, paths.size() - first), [&](std::size_t i) {
+            opened[first + i].emplace(openRun(paths[first + i], options.open, {}));
+        });
+    }
+    return opened;
+}
+
 RunComparison compareRuns(const Options &options, const ComputeBackend &backend,
                           ThreadPool &threads)
 {
@@ -100,8 +114,9 @@ RunComparison compareRuns(const Options &options, const ComputeBackend &backend,
     std::vector<std::shared_ptr<const Run>> runs;
     std::string reason;
     Diagnostics diagnostics;
+    auto opened = openRuns(paths, options, threads);
     for (std::size_t i = 0; i < paths.size(); ++i) {
-        auto run = openRun(paths[i], options.open, {});
+        auto &run = *opened[i];
         if (run) {
             runs.push_back(std::move(run).value());
             continue;
