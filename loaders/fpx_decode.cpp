@@ -7,6 +7,7 @@
 #include "loaders/running_digest.h"
 #include "loaders/zstd_source.h"
 #include "model/compute_backend.h"
+#include "model/folded_numbers.h"
 
 #include <algorithm>
 #include <bit>
@@ -198,8 +199,8 @@ bool fits(const Value &value)
     const auto data = FpxData(value.data.index());
     switch (value.type) {
     case ValueType::None:
-    case ValueType::Bytes:
-    case ValueType::Numbers: return data == FpxData::Nothing;
+    case ValueType::Bytes: return data == FpxData::Nothing;
+    case ValueType::Numbers: return !foldedFacts(value).empty();
     case ValueType::Bool: return data == FpxData::Bool;
     case ValueType::Int:
         return data == FpxData::Signed || data == FpxData::Unsigned || data == FpxData::Text;

@@ -3,6 +3,7 @@
 #include "loaders/fpx_layout.h"
 #include "loaders/fpx_writer.h"
 #include "loaders/zstd_source.h"
+#include "model/folded_numbers.h"
 
 #include <bit>
 #include <map>
@@ -123,9 +124,7 @@ void write(FpxWriter &out, const TensorRef &tensor, const std::optional<Recorded
 void write(FpxWriter &out, const Value &value)
 {
     out.u8(std::uint64_t(value.type));
-    // Of a list of numbers count and digest are kept.
-    const FpxData kind =
-        value.type == ValueType::Numbers ? FpxData::Nothing : FpxData(value.data.index());
+    const auto kind = FpxData(value.data.index());
     out.u8(std::uint64_t(kind));
     switch (kind) {
     case FpxData::Nothing: break;
@@ -133,7 +132,10 @@ void write(FpxWriter &out, const Value &value)
     case FpxData::Signed: out.u64(std::uint64_t(std::get<std::int64_t>(value.data))); break;
     case FpxData::Unsigned: out.u64(std::get<std::uint64_t>(value.data)); break;
     case FpxData::Real: out.u64(std::bit_cast<std::uint64_t>(std::get<double>(value.data))); break;
-    case FpxData::Text: out.text(std::get<std::string>(value.data)); break;
+    case FpxData::Text: // of a list of numbers not the numbers
+        out.text(value.type == ValueType::Numbers ? foldedFacts(value)
+                                                  : std::get<std::string>(value.data));
+        break;
     }
     out.u64(value.count);
     out.text(value.digest);

@@ -14,7 +14,7 @@
 
 namespace forkpoint {
 
-constexpr std::uint32_t FpxVersion = 1;
+constexpr std::uint32_t FpxVersion = 2;
 constexpr std::size_t FpxHeaderBytes = 64;
 
 /// One checkpoint without its tensors' bytes.

@@ -3,6 +3,7 @@
 
 #include "loaders/running_digest.h"
 #include "model/bytes.h"
+#include "model/folded_numbers.h"
 
 #include <bit>
 #include <cmath>
@@ -36,16 +37,33 @@ void append(std::string &bytes, std::uint64_t bits)
 
 } // namespace
 
+void NumberFold::addInteger(std::int64_t value)
+{
+    m_numbers.push_back({std::uint64_t(value), false});
+    m_anyInteger = true;
+}
+
 void NumberFold::addReal(double value)
 {
     m_numbers.push_back({std::bit_cast<std::uint64_t>(value), true});
     m_anyReal = true;
 }
 
+std::string NumberFold::kinds() const
+{
+    if (!m_anyReal || !m_anyInteger)
+        return m_anyReal ? "float" : "int";
+    std::string letters;
+    letters.reserve(m_numbers.size());
+    for (const Number &number : m_numbers)
+        letters.push_back(number.isReal ? 'f' : 'i');
+    return sha256Hex(asBytes(letters));
+}
+
 std::optional<Value> NumberFold::value() const
 {
     std::string bytes, whole;
-    bool allWhole = m_numbers.size() <= MostKept;
+    bool allWhole = true;
     for (const Number &number : m_numbers) {
         std::uint64_t bits = number.bits, integer = number.bits;
         if (number.isReal) {
@@ -61,10 +79,11 @@ std::optional<Value> NumberFold::value() const
         if (allWhole)
             append(whole, integer);
     }
-    Value value{ValueType::Numbers, {}, m_numbers.size(), sha256Hex(asBytes(bytes))};
-    if (allWhole)
-        value.data = std::move(whole);
-    return value;
+    const bool areKept = allWhole && m_numbers.size() <= MostKept;
+    const FoldedNumbers folded{kinds(), allWhole ? sha256Hex(asBytes(whole)) : std::string()};
+    return Value{ValueType::Numbers,
+                 folded.toData(areKept ? std::string_view(whole) : std::string_view()),
+                 m_numbers.size(), sha256Hex(asBytes(bytes))};
 }
 
 } // namespace forkpoint

@@ -5,18 +5,19 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace forkpoint {
 
-/// Gathers a long list of plain numbers into the one value that stands for it (see Value::digest).
+/// Gathers a long list of plain numbers into the one value that stands for it (see Value::digest
+/// and FoldedNumbers).
 class NumberFold
 {
 public:
-    void addInteger(std::int64_t value) { m_numbers.push_back({std::uint64_t(value), false}); }
+    void addInteger(std::int64_t value);
     void addReal(double value);
-    /// Its data are the numbers as integers where all are whole, floats too: so a list of integers
-    /// is found equal to one of floats by value. Nothing where a float is among integers that a float cannot hold: they would be rounded.
+    /// Nothing where a float is among integers that a float cannot hold: they would be rounded.
     std::optional<Value> value() const;
 
 private:
@@ -25,8 +26,12 @@ private:
         std::uint64_t bits = 0;
         bool isReal = false;
     };
+
+    std::string kinds() const;
+
     std::vector<Number> m_numbers;
     bool m_anyReal = false;
+    bool m_anyInteger = false;
 };
 
 } // namespace forkpoint

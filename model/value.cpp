@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/value.h"
 
+#include "model/folded_numbers.h"
 #include "model/format.h"
 
 #include <bit>
@@ -36,8 +37,8 @@ bool Value::identicalTo(const Value &other) const
 {
     if (type != other.type || count != other.count || digest != other.digest)
         return false;
-    if (type == ValueType::Numbers)
-        return true; // their digest is of all; what is kept beside it need not be
+    if (type == ValueType::Numbers) // the digest is of 64 bits each: 1.0 has those of an integer
+        return foldedKinds(*this) == foldedKinds(other);
     if (data.index() != other.data.index())
         return false;
     if (const double *mine = std::get_if<double>(&data)) {

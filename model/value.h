@@ -31,7 +31,7 @@ struct Value
     ValueType type = ValueType::None;
     /// Bool: bool. Int: int64, or uint64 above its range, or decimal digits as text beyond 64 bits.
     /// Float: double. Text: the text itself. Opaque: what Python would print, inert and complete
-    /// up to a cap. Bytes: nothing. Numbers: up to 1024 integers, as bytes of int64, or nothing.
+    /// up to a cap. Bytes: nothing. Numbers: what model/folded_numbers.h says, or nothing.
     std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string> data;
     std::uint64_t count = 0; ///< Bytes: length; Numbers: how many
     /// SHA-256 (hex) of the whole content of Bytes (the bytes), Numbers (int64 or, if any is a

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/value_comparison.h"
 
+#include "model/folded_numbers.h"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -42,9 +44,10 @@ bool equalByValue(const Value &a, const Value &b)
 {
     if (isSequence(a) && isSequence(b))
         return true; // list or tuple is the writer's choice
-    // Long lists: of integers and of floats, their whole numbers are kept beside the digest.
-    if (a.type == ValueType::Numbers && b.type == ValueType::Numbers)
-        return std::holds_alternative<std::string>(a.data) && a.data == b.data;
+    if (a.type == ValueType::Numbers && b.type == ValueType::Numbers) {
+        const std::string_view whole = foldedAsIntegers(a);
+        return !whole.empty() && a.count == b.count && whole == foldedAsIntegers(b);
+    }
     if (a.type == b.type)
         return false; // identicalTo has decided
     const auto left = asNumber(a), right = asNumber(b);

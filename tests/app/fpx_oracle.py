@@ -12,6 +12,7 @@ import hashlib
 import json
 import math
 import os
+import pickle
 import signal
 import struct
 import subprocess
@@ -131,7 +132,7 @@ def read(path):
     data = open(path, "rb").read()
     check("magic", data[:8], bytes.fromhex("894650580d0a1a0a"))
     version, compression, stored, size = struct.unpack("<IIQQ", data[8:32])
-    check("version", version, 1)
+    check("version", version, 2)
     check("stored length", stored, len(data) - 64)
     raw = data[64:] if compression == 0 else unzstd(data[64:], size)
     check("body length", len(raw), size)
@@ -270,6 +271,28 @@ def comparisons(cli, folder, path, fpx, tensors):
     cli.run("fingerprint", path, "--out", path, expect=2)  # never over what is read
 
 
+def numbers(cli, folder):
+    """Long lists, which are one value: equal by value whatever wrote them, and not by their bits alone."""
+    lists = {"ints": list(range(100)), "floats": [float(i) for i in range(100)], "mixed": [0.0, *range(1, 100)],
+             "bits": [0x3FF0000000000000] * 100, "ones": [1.0] * 100, "long": [7] * 70000, "long_floats": [7.0] * 70000}
+    files = {name: os.path.join(folder, name + ".pkl") for name in lists}
+    for name, items in lists.items():
+        with open(files[name], "wb") as file:
+            pickle.dump(items, file)
+        cli.run("fingerprint", files[name], "--out", files[name] + ".fpx", "--no-index", expect=0)
+        value = read(files[name] + ".fpx")["checkpoints"][0]["values"][0]
+        kinds = "".join("f" if isinstance(item, float) else "i" for item in items)
+        told = {"i": "int", "f": "float"}.get("".join(sorted(set(kinds)))) or hashlib.sha256(kinds.encode()).hexdigest()
+        whole = hashlib.sha256(struct.pack(f"<{len(items)}q", *map(int, items))).hexdigest()
+        check(name, value["value"], f"{told}\n{whole}\n")
+    for a, b, strict, status in (("ints", "floats", False, 0), ("ints", "floats", True, 1), ("ints", "mixed", False, 0),
+                                 ("floats", "mixed", False, 0), ("floats", "mixed", True, 1), ("ints", "ints", True, 0),
+                                 ("bits", "ones", False, 1), ("bits", "ones", True, 1), ("long", "long_floats", False, 0),
+                                 ("ints", "ones", False, 1)):
+        for left, right in ((files[a], files[b]), (files[a] + ".fpx", files[b]), (files[a] + ".fpx", files[b] + ".fpx")):
+            cli.run("compare", left, right, "--no-index", *(["--strict-values"] if strict else []), expect=status)
+
+
 def series(cli, folder, samples):
     names = {}
     for run in ("A", "C"):
@@ -336,6 +359,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         cli = Cli(sys.argv[1], folder)
         comparisons(cli, folder, *made(cli, folder))
+        numbers(cli, folder)
         series(cli, folder, sys.argv[2])
         interrupted(cli, folder)
     print("failed" if failed else "ok")

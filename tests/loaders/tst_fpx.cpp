@@ -5,6 +5,7 @@
 #include "loaders/fpx_layout.h"
 #include "loaders/fpx_run.h"
 #include "loaders/zstd_source.h"
+#include "model/folded_numbers.h"
 
 #include <QTest>
 
@@ -68,6 +69,7 @@ FpxDocument document()
     value("f", Value::real(-0.0));
     value("g", Value::text("tau \xcf\x84"));
     value("h", Value::empty("[]"));
+    value("i", {ValueType::Numbers, FoldedNumbers{"float", "of integers"}.toData(), 65, "abc"});
     catalog.diagnostics = {{Severity::Warning, "odd", "f", "byte 1", "something"}};
     FpxDocument document;
     document.format = "series of torch";

@@ -2,6 +2,7 @@
 // Numbers as torch.optim gives them: over the groups in turn, each in the model's order.
 #include "model/optimizer_names.h"
 
+#include "model/folded_numbers.h"
 #include "model/pairing.h"
 #include "tests/support/memory_source.h"
 
@@ -33,7 +34,8 @@ void addNumbers(MemorySource &source, const KeyPath &path, const std::vector<std
     if (numbers.size() > Folded) {
         const auto bytes = std::as_bytes(std::span(numbers));
         source.addValue(path,
-                        {ValueType::Numbers, std::string(asText(bytes)), numbers.size(), "-"});
+                        {ValueType::Numbers, FoldedNumbers{"int", "-"}.toData(asText(bytes)),
+                         numbers.size(), "-"});
         return;
     }
     std::int64_t position = 0;
