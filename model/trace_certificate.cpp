@@ -9,8 +9,9 @@ namespace forkpoint {
 
 namespace {
 
-/// Outputs of forward passes that are remembered until their recomputation.
+/// Outputs of forward passes that are remembered until their recomputation, and their bytes.
 constexpr std::size_t MostForwards = 65'536;
+constexpr std::size_t MostForwardBytes = std::size_t(16) << 20;
 /// Doubts of one iteration that are kept.
 constexpr std::size_t MostDoubts = 16;
 
@@ -46,7 +47,8 @@ bool isFailed(const std::string &value)
 } // namespace
 
 /// A forward and its recomputation have one key but for their names: what stands behind the name says
-/// which checkpoint they are of. The n-th recomputation of one is of its n-th forward.
+/// which checkpoint they are of. The n-th recomputation of one is of its n-th forward: once a forward
+/// could not be remembered none is, lest a later one stand in its place.
 void TraceCertificate::Recomputations::see(const TraceRecord &record)
 {
     const bool isForward = record.name == "checkpoint.forward";
@@ -56,10 +58,14 @@ void TraceCertificate::Recomputations::see(const TraceRecord &record)
     const std::string which =
         name == std::string::npos ? record.key : record.key.substr(name + record.name.size());
     if (isForward) {
-        if (m_waiting >= MostForwards)
+        std::string outputs = outputsOf(record).value_or(std::string());
+        const std::size_t bytes = which.size() + outputs.size();
+        m_isFull = m_isFull || m_waiting >= MostForwards || m_bytes + bytes > MostForwardBytes;
+        if (m_isFull)
             return;
         ++m_waiting;
-        m_forward[which].push_back(outputsOf(record).value_or(std::string()));
+        m_bytes += bytes;
+        m_forward[which].push_back(std::move(outputs));
         return;
     }
     const auto waiting = m_forward.find(which);
@@ -68,6 +74,9 @@ void TraceCertificate::Recomputations::see(const TraceRecord &record)
         before = std::move(waiting->second.front());
         waiting->second.pop_front();
         --m_waiting;
+        m_bytes -= which.size() + before.size();
+        if (waiting->second.empty())
+            m_forward.erase(waiting);
     }
     const auto now = outputsOf(record);
     m_unknown += before.empty() || !now ? 1u : 0u;
@@ -170,7 +179,8 @@ std::vector<std::string> TraceCertificate::problems() const
             + " from the forward pass");
     add(m_recomputations.unknown() > 0,
         counted(m_recomputations.unknown(), "recomputation", "recomputations")
-            + " cannot be held to a forward pass: no digests");
+            + " cannot be held to a forward pass: "
+            + (m_recomputations.isFull() ? "too many or too long ones wait" : "no digests"));
     return found;
 }
 

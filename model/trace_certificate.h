@@ -35,10 +35,13 @@ private:
         void see(const TraceRecord &record);
         std::uint64_t different() const { return m_different; }
         std::uint64_t unknown() const { return m_unknown; }
+        /// More forwards waited than are remembered: what came after that is unknown.
+        bool isFull() const { return m_isFull; }
 
     private:
         std::map<std::string, std::deque<std::string>> m_forward; ///< outputs, by checkpoint
-        std::size_t m_waiting = 0;
+        std::size_t m_waiting = 0, m_bytes = 0;
+        bool m_isFull = false;
         std::uint64_t m_different = 0, m_unknown = 0;
     };
 

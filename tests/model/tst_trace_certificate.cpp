@@ -128,6 +128,42 @@ private slots:
                      "2 recomputations cannot be held to a forward pass: no digests"});
     }
 
+    void aForwardThatIsNotRememberedShiftsNone_data()
+    {
+        QTest::addColumn<int>("forwards");
+        QTest::addColumn<int>("length");
+        QTest::newRow("many") << 65'536 << 1;
+        QTest::newRow("long") << 15 << (1 << 20);
+    }
+    void aForwardThatIsNotRememberedShiftsNone() // M15, M20
+    {
+        QFETCH(int, forwards);
+        QFETCH(int, length);
+        const auto checkpoint = [&](const std::string &what, char output) {
+            TraceRecord record;
+            record.role = RecordRole::Op;
+            record.name = "checkpoint." + what;
+            record.key = "recompute\x1f" + record.name + "\x1f" + '0';
+            record.outputs = {seen(std::string(std::size_t(length), output))};
+            return record;
+        };
+        TraceCertificate certificate(SequenceRule::None);
+        for (int i = 0; i < forwards; ++i)
+            certificate.see(checkpoint("forward", '1'));
+        certificate.see(checkpoint("forward", '2')); // more than is remembered
+        for (int i = 0; i < forwards - 1; ++i)
+            certificate.see(checkpoint("recompute", '1'));
+        certificate.see(checkpoint("forward", '3'));
+        certificate.see(checkpoint("recompute", '1'));
+        certificate.see(checkpoint("recompute", '2')); // of '2', not of '3'
+        const auto problems = certificate.problems();
+        QCOMPARE(problems.size(), std::size_t(1));
+        QVERIFY2(problems[0].ends_with(
+                     "cannot be held to a forward pass: too many or too long ones wait"),
+                 problems[0].c_str());
+        QVERIFY2(problems[0].find("differ") == std::string::npos, problems[0].c_str());
+    }
+
     void everyRankNeedsEveryIteration() // M20
     {
         FakeTrace a, b;
