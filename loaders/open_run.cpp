@@ -68,7 +68,7 @@ public:
         if (m_places[index].kind == Place::Kind::Kept)
             return m_trace->kept(m_steps[index].step, std::move(stop));
         const Place &place = m_places[index];
-        FP_CHECK(checkOneStep(m_steps[index], place.directory, place.name, stop));
+        FP_CHECK(m_repeated.check(index, m_steps[index], place.directory, place.name, stop));
         auto loaded = load(place, std::move(stop));
         if (!loaded.ok())
             return std::move(loaded).error().inFile(m_steps[index].path);
@@ -117,6 +117,8 @@ public:
     bool m_complete = true;
 
 private:
+    mutable RepeatedSteps m_repeated;
+
     Result<LoadedFile> load(const Place &place, std::stop_token stop) const
     {
         switch (place.kind) {
@@ -318,6 +320,8 @@ Result<bool> takeDirectory(const fs::path &directory, const DirectoryListing &li
     std::string interrupted;
     const bool isClaimed = claimDirectory({directory, prefix, listing}, interrupted) != nullptr;
     auto series = isClaimed ? std::nullopt : planSeries(directory, listing, prefix, stop);
+    if (stop.stop_requested())
+        return Error{ErrorCode::Cancelled, run.m_path, {}, "cancelled"};
     if (series) {
         run.m_format = series->format.empty() ? "series" : "series of " + std::move(series->format);
         for (SeriesEntry &entry : series->entries) {

@@ -249,7 +249,7 @@ private:
     /// Looks at an entry whose name says nothing against it; false if something else does.
     bool markTrouble(SeriesEntry &entry)
     {
-        if (!entry.complete)
+        if (!entry.complete || m_stop.stop_requested())
             return false;
         const Look look = lookAt(entry);
         if (look.trouble.empty() || look.trouble == "holds folders only") {

@@ -38,6 +38,7 @@ struct SeriesPlan
 /// word counts, then the number of entries; the others are named in diagnostics. An interrupted
 /// save, and what cannot be read (an empty file, a torn archive), are listed as incomplete; only the
 /// newest steps are looked at for that, back to the first complete one, and entries of one step.
+/// Nothing more is looked at once `stop` was requested; the plan means nothing then.
 std::optional<SeriesPlan> planSeries(const std::filesystem::path &directory,
                                      const DirectoryListing &listing, const std::string &prefix,
                                      const std::stop_token &stop);

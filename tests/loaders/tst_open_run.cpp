@@ -2,6 +2,7 @@
 // What a path is: files, checkpoints in directories, series by step, hostile trees.
 #include "loaders/open_run.h"
 #include "loaders/platform_directory.h"
+#include "loaders/run_directory.h"
 
 #include <QCryptographicHash>
 #include <QJsonArray>
@@ -447,6 +448,24 @@ private slots:
         QVERIFY(series.run->open(1, {}).ok()); // the other one is no checkpoint
         QVERIFY(find(series.run->diagnostics(), "unreadable-step", "step_008.safetensors"));
         QVERIFY(series.run->complete());
+
+        // Unlike entries stay so for this run, equal ones too: neither is read for each look.
+        tree.tensor("step_04.safetensors", "w", 1);
+        QVERIFY(!series.run->open(0, {}).ok());
+        const Opened again(tree.path());
+        QVERIFY(again.run->open(0, {}).ok());
+        tree.tensor("step_04.safetensors", "w", 2);
+        QVERIFY(again.run->open(0, {}).ok());
+
+        // A stop is heeded before all entries were looked at, and no run comes of it.
+        std::stop_source stopped;
+        stopped.request_stop();
+        const auto listing = listDirectory(tree.path(), "tree");
+        QVERIFY(listing.ok());
+        const auto plan = planSeries(tree.path(), *listing, {}, stopped.get_token());
+        QVERIFY(plan && !find(plan->diagnostics, "unreadable-step", "step_008.safetensors"));
+        const auto run = openRun(tree.path().string(), {}, stopped.get_token());
+        QVERIFY(!run.ok() && run.error().code == ErrorCode::Cancelled);
 
         Tree folders;
         folders.tensor("checkpoint-4/model.safetensors").tensor("checkpoint-04/model.safetensors");
