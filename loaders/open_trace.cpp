@@ -322,6 +322,18 @@ std::set<std::string> filesCalled(const fs::path &directory,
     return names;
 }
 
+bool joinsTrace(const fs::path &directory, const std::string &name, const TraceDialect &dialect,
+                const std::shared_ptr<const TraceDialect> &mapping)
+{
+    auto source = FileSource::openBeneath(directory, name, name);
+    if (!source.ok())
+        return true; // who knows
+    const std::stop_token never;
+    Finder finder(directory, never, mapping, false);
+    finder.ask(std::move(source).value(), name);
+    return finder.take().dialect == &dialect;
+}
+
 std::set<std::string> TraceFiles::names() const
 {
     std::set<std::string> names;

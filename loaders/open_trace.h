@@ -33,6 +33,10 @@ struct TraceFiles
 std::set<std::string> filesCalled(const std::filesystem::path &directory,
                                   const std::function<bool(const std::string &)> &takes);
 
+/// Whether a file, by its first bytes, would be of a trace in that dialect, or cannot be read.
+bool joinsTrace(const std::filesystem::path &directory, const std::string &name,
+                const TraceDialect &dialect, const std::shared_ptr<const TraceDialect> &mapping);
+
 /// With a mapping, the files that its sheet takes, and no others.
 TraceFiles findTraceFiles(const std::filesystem::path &directory, std::stop_token stop,
                           const std::shared_ptr<const TraceDialect> &mapping = nullptr);

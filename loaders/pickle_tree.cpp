@@ -8,6 +8,7 @@
 #include "loaders/pickle_walker.h"
 #include "loaders/running_digest.h"
 #include "loaders/torch_container.h"
+#include "model/utf8.h"
 
 #include <algorithm>
 
@@ -164,7 +165,8 @@ void PickleWalker::warn(std::string code, std::string text, Severity severity)
     constexpr std::size_t Ends = 80;
     std::string place = here();
     if (place.size() > 3 * Ends)
-        place = place.substr(0, Ends) + "..." + place.substr(place.size() - Ends);
+        place = place.substr(0, characterAt(place, Ends)) + "..."
+            + place.substr(characterAt(place, place.size() - Ends));
     m_context.builder.addDiagnostic(
         {severity, std::move(code), m_context.file, std::move(place), std::move(text)});
 }

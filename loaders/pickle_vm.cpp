@@ -98,7 +98,7 @@ Status PickleMachine::pushInteger(std::int64_t value)
 
 Status PickleMachine::pushContainer(PickleKind kind, std::vector<NodeId> items, bool flag)
 {
-    // One byte of a file makes one, which takes some hundred here; other nodes take 24.
+    // One byte of a file makes one, which takes some hundred here; other nodes take 16.
     if (m_graph->containers.size() >= m_maxNodes / 4)
         return error(ErrorCode::Limit,
                      "may hold at most " + std::to_string(m_maxNodes / 4)

@@ -115,11 +115,11 @@ public:
             FP_CHECK(file.source->unchanged());
         const std::set<std::string> now = filesAlike();
         for (const std::string &name : now) {
-            if (m_alike.count(name) == 0)
+            if (m_alike.count(name) == 0 && joinsTrace(m_directory, name, m_reader, m_mapped))
                 return Error{ErrorCode::Changed, name, {}, "has joined the trace since"};
         }
-        for (const std::string &name : m_alike) {
-            if (now.count(name) == 0)
+        for (const std::string &name : m_names) {
+            if (m_alike.count(name) > 0 && now.count(name) == 0)
                 return Error{ErrorCode::Changed, name, {}, "has left the trace since"};
         }
         return {};

@@ -301,7 +301,13 @@ Result<RecordText> readRecordText(const Trace &a, const Trace &b, const RecordPl
         FP_CHECK(read(a, *places.a, result.a));
     if (places.b)
         FP_CHECK(read(b, *places.b, result.b));
-    FP_TRY(result.where, locateLeaves(a, b, places.leaves, stopped));
+    auto where = locateLeaves(a, b, places.leaves, stopped);
+    if (where.ok())
+        result.where = std::move(*where);
+    else if (where.error().code == ErrorCode::Cancelled)
+        return std::move(where).error();
+    else
+        result.whyNowhere = where.error().message();
     return result;
 }
 

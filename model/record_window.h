@@ -111,8 +111,10 @@ struct RecordText
     };
     std::optional<Side> a, b;
     std::vector<LeafDifference> where;
+    std::string whyNowhere; ///< why the difference could not be placed, though there are leaves
 };
 
+/// An error where a source cannot be read, or it was cancelled.
 Result<RecordText> readRecordText(const Trace &a, const Trace &b, const RecordPlaces &places,
                                   const std::function<bool()> &stopped);
 

@@ -47,4 +47,16 @@ constexpr bool isValidUtf8(std::string_view text)
     return true;
 }
 
+/// `at`, moved back to where a character begins: a text is cut there without halving one.
+constexpr std::size_t characterAt(std::string_view text, std::size_t at)
+{
+    if (at >= text.size())
+        return text.size();
+    for (std::size_t back = 0; back < 4 && at > back; ++back) {
+        if (utf8Length(text.substr(at - back)) > 0)
+            return at - back;
+    }
+    return at;
+}
+
 } // namespace forkpoint

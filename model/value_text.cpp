@@ -13,18 +13,6 @@ namespace {
 constexpr std::size_t Longest = 300;
 constexpr std::size_t BeforeDifference = 40;
 
-/// `at` moved back to where a character begins.
-std::size_t characterAt(std::string_view text, std::size_t at)
-{
-    if (at >= text.size())
-        return text.size();
-    for (std::size_t back = 0; back < 4 && at > back; ++back) {
-        if (utf8Length(text.substr(at - back)) > 0)
-            return at - back;
-    }
-    return at;
-}
-
 std::string folded(std::string_view text, std::size_t from)
 {
     if (text.size() <= Longest)

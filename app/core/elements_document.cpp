@@ -2,6 +2,7 @@
 #include "app/core/elements_document.h"
 
 #include "app/core/elements_search.h"
+#include "app/core/shown_name.h"
 #include "model/element_difference.h"
 #include "model/element_plane.h"
 #include "model/format.h"
@@ -104,23 +105,18 @@ Result<TensorPairRef> findPair(std::shared_ptr<const TensorSource> a,
                                const std::string &name)
 {
     const Pairing pairing = pairCatalogs(a->catalog(), b->catalog(), options);
-    const auto bears = [&](const TensorPair &pair, const auto &spelled) {
-        return spelled(pair.name) == name
-            || (pair.a && spelled(a->catalog().tensors[*pair.a].name) == name)
-            || (pair.b && spelled(b->catalog().tensors[*pair.b].name) == name);
-    };
-    const auto find = [&](const auto &spelled) {
-        return std::find_if(pairing.tensors.begin(), pairing.tensors.end(),
-                            [&](const TensorPair &pair) { return bears(pair, spelled); });
-    };
-    auto found = find([](const std::string &own) { return std::string_view(own); });
-    if (found == pairing.tensors.end())
-        found = find(printable); // as it is shown
-    if (found == pairing.tensors.end())
+    const auto &tensors = pairing.tensors;
+    const ShownName shown = findShown(tensors.size(), name, [&](std::size_t i, const NameTest &is) {
+        return is(tensors[i].name) || (tensors[i].a && is(a->catalog().tensors[*tensors[i].a].name))
+            || (tensors[i].b && is(b->catalog().tensors[*tensors[i].b].name));
+    });
+    if (!shown.index)
         return Error{ErrorCode::NotFound,
                      {},
                      "tensor '" + name + "'",
-                     whyNoTensor(a->catalog(), b->catalog(), name)};
+                     shown.isAmbiguous ? std::string(SeveralShownSo)
+                                       : whyNoTensor(a->catalog(), b->catalog(), name)};
+    const TensorPair *const found = &tensors[*shown.index];
     if (!found->a || !found->b)
         return Error{ErrorCode::Mismatch,
                      {},

@@ -2,9 +2,9 @@
 #include "app/core/extract.h"
 
 #include "app/core/output_file.h"
+#include "app/core/shown_name.h"
 #include "loaders/limits.h"
 #include "loaders/numpy_dtype.h"
-#include "model/printable.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -141,22 +141,6 @@ private:
     std::unique_ptr<OutputFile> m_file;
 };
 
-/// By its name, or as texts show it (printable), where one tensor alone is shown so.
-std::optional<TensorIndex> findShown(const Catalog &catalog, const std::string &name)
-{
-    if (const auto index = catalog.findTensor(name))
-        return index;
-    std::optional<TensorIndex> shown;
-    for (TensorIndex i = 0; i < catalog.tensors.size(); ++i) {
-        if (printable(catalog.tensors[i].name) != name)
-            continue;
-        if (shown)
-            return std::nullopt;
-        shown = i;
-    }
-    return shown;
-}
-
 Status copyTensor(const TensorSource &source, TensorIndex index, Sink &sink)
 {
     const std::uint64_t total = source.catalog().tensors[index].bytes;
@@ -175,10 +159,17 @@ Status copyTensor(const TensorSource &source, TensorIndex index, Sink &sink)
 Status extractTensor(const TensorSource &source, const std::string &name, ExtractFormat format,
                      const std::string &file)
 {
-    const auto index = findShown(source.catalog(), name);
-    if (!index)
-        return Error{ErrorCode::NotFound, {}, "tensor '" + name + "'", "is not in this checkpoint"};
-    const TensorRef &tensor = source.catalog().tensors[*index];
+    const std::vector<TensorRef> &tensors = source.catalog().tensors;
+    const ShownName found = findShown(tensors.size(), name, [&](std::size_t i, const NameTest &is) {
+        return is(tensors[i].name);
+    });
+    if (!found.index)
+        return Error{ErrorCode::NotFound,
+                     {},
+                     "tensor '" + name + "'",
+                     found.isAmbiguous ? std::string(SeveralShownSo) : "is not in this checkpoint"};
+    const TensorIndex index = *found.index;
+    const TensorRef &tensor = tensors[index];
     if (tensor.unreadable)
         return *tensor.unreadable;
     std::string header;
@@ -187,7 +178,7 @@ Status extractTensor(const TensorSource &source, const std::string &name, Extrac
     }
     FP_TRY(Sink sink, Sink::open(file));
     FP_CHECK(sink.write(asBytes(header)));
-    FP_CHECK(copyTensor(source, *index, sink));
+    FP_CHECK(copyTensor(source, index, sink));
     return sink.finish();
 }
 

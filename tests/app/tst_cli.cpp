@@ -479,6 +479,18 @@ void TestCli::namesCannotSteerATerminal()
     const QString shown = QStringLiteral("w\\x1b[31mred");
     QCOMPARE(run({"extract", good, "--tensor", shown}).out, data);
     QCOMPARE(run({"elements", good, good, "--tensor", shown}).status, 0);
+    // Not where two are: an escape before its spelling, and behind it.
+    const QByteArray head = R"({"\u001b\\x1b":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
+                            R"("\\x1b\u001b":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})";
+    const QString alike = write("alike.safetensors", safetensors(head, "xy"));
+    const QString both = QStringLiteral("\\x1b\\x1b");
+    for (const QStringList &arguments : {QStringList{"extract", alike, "--tensor", both},
+                                         {"elements", alike, alike, "--tensor", both}}) {
+        const Ended ended = run(arguments);
+        QVERIFY(ended.status >= 2);
+        QVERIFY2(ended.err.contains("is how several tensors are shown"), ended.err);
+    }
+    QCOMPARE(run({"extract", alike, "--tensor", "\x1b\\x1b"}).out, QByteArray("x"));
 }
 
 void TestCli::longValuesAreFolded()

@@ -3,6 +3,7 @@
 // numpy wrote (tests/data/pickle/make_pickles.py), and hostile ones made here.
 #include "loaders/limits.h"
 #include "loaders/torch_loaders.h"
+#include "model/utf8.h"
 #include "model/value_comparison.h"
 #include "tests/support/loaded_file.h"
 
@@ -170,6 +171,23 @@ private slots:
         }));
     }
 
+    void placesAreCutBetweenCharacters()
+    {
+        for (const int first : {1, 2, 3, 4}) {
+            // {"x": {"éé": {"éé": ...}}}, deeper than is listed
+            QByteArray pickle = "\x80\x02}" + text(QByteArray(first, 'x'));
+            for (int i = 0; i < 2'100; ++i)
+                pickle += "}" + text("\xc3\xa9\xc3\xa9");
+            const Loaded loaded = open(pickle + "N" + QByteArray(2'101, 's') + ".");
+            QVERIFY(loaded.status.ok());
+            QVERIFY(loaded.tells("limit"));
+            for (const Diagnostic &each : loaded.catalog().diagnostics) {
+                QVERIFY(each.place.size() < 300);
+                QVERIFY2(isValidUtf8(each.place), each.place.c_str());
+            }
+        }
+    }
+
     void storagesThatOnlyTextsReferTo_data()
     {
         QTest::addColumn<QString>("file");
@@ -332,7 +350,8 @@ private slots:
                 const double number = i + 1 == count ? last : i;
                 QByteArray bits = little(std::bit_cast<quint64>(number), 8);
                 std::reverse(bits.begin(), bits.end());
-                text += real || i + 1 == count ? 'G' + bits : 'K' + little(quint64(i), 1);
+                const bool isInteger = !real && number == i;
+                text += isInteger ? 'K' + little(quint64(i), 1) : 'G' + bits;
             }
             return text + "e.";
         };
@@ -353,11 +372,31 @@ private slots:
         for (const int count : {3, 64, 65, 200}) {
             const double last = count - 1;
             QVERIFY(compared(listOf(count, false, last), listOf(count, true, last), false));
+            QVERIFY(!compared(listOf(count, false, last), listOf(count, true, last), true));
             QVERIFY(!compared(listOf(count, false, last), listOf(count, true, last + 0.5), false));
             QVERIFY(!compared(listOf(count, true, 0.0), listOf(count, true, -0.0), false));
         }
-        // Of a mixed list the digest is that of floats.
-        QVERIFY(!compared(listOf(3, false, 2), listOf(3, true, 2), true));
+        const auto repeated = [](const QByteArray &item, int count) {
+            return "\x80\x02](" + item.repeated(count) + "e.";
+        };
+        // struct.pack("<q", 0x3FF0000000000000) == struct.pack("<d", 1.0)
+        const QByteArray one = raw("G\x3f\xf0\0\0\0\0\0\0"),
+                         bits = raw("\x8a\x08\0\0\0\0\0\0\xf0\x3f"), two = raw("G@\0\0\0\0\0\0\0");
+        for (const int count : {100, 70'000}) {
+            for (const bool strict : {false, true})
+                QVERIFY(!compared(repeated(bits, count), repeated(one, count), strict));
+            QVERIFY(compared(repeated("K\x01", count), repeated(one, count), false));
+            QVERIFY(!compared(repeated("K\x01", count), repeated(one, count), true));
+        }
+        // Of mixed lists the digest is that of floats.
+        const QByteArray mixed = repeated("K\x01", 99).chopped(2) + two + "e.",
+                         other = repeated("K\x01", 98).chopped(2) + one + "K\x02" + "e.",
+                         floats = repeated(one, 99).chopped(2) + two + "e.";
+        for (const QByteArray &each : {other, floats}) {
+            QVERIFY(compared(mixed, each, false));
+            QVERIFY(!compared(mixed, each, true));
+        }
+        QVERIFY(compared(mixed, mixed, true));
     }
 };
 

@@ -63,6 +63,7 @@ private slots:
         QVERIFY(trace && trace->unchanged().ok());
         folder.write("notes.txt", "another note"); // none of the trace's
         folder.write("more.txt", "and one more");
+        folder.write("metrics.fp", "{\"step\": 1, \"loss\": 2.5}\n"); // called like one
         QVERIFY(trace->unchanged().ok());
         folder.write(name, std::string(Header) + record(0) + record(1));
         const Status grown = trace->unchanged();

@@ -237,6 +237,21 @@ private slots:
         QCOMPARE(kept.record.outputs.front().leaves->count, std::uint64_t(3));
     }
 
+    /// Digests of leaves that say nothing, or contradict, take no text away.
+    void showsTheSourceThoughTheLeavesContradict()
+    {
+        const auto trace = oneRank({mm(0, "aa")});
+        RecordPlaces places;
+        places.a = places.b = TracePlace{};
+        places.leaves = {{false, "0", 32, 32768, {}, {}, {0, 2}, {0, 2}}}; // a trace without leaves
+        const auto text = readRecordText(*trace, *trace, places, [] { return false; });
+        QVERIFY(text.ok());
+        QVERIFY(text->a && text->b && text->where.empty());
+        QVERIFY(!text->whyNowhere.empty());
+        const auto stopped = readRecordText(*trace, *trace, places, [] { return true; });
+        QVERIFY(!stopped.ok() && stopped.error().code == ErrorCode::Cancelled);
+    }
+
     void agreesWithTheComparison()
     {
         const auto a = std::make_shared<FakeTrace>(), b = std::make_shared<FakeTrace>();

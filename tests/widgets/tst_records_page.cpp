@@ -284,6 +284,11 @@ private slots:
         QVERIFY(shown.detail.recordView()->summary().contains(
             u"The first difference of output is among elements 16,384 to 32,767 of 40,000 "
             u"(2 of 3 leaves differ)."));
+        text = std::make_shared<RecordText>();
+        text->whyNowhere = "the digests of all leaves are equal";
+        Q_EMIT shown.context.recordTextReady(shown.context.recordTextRequests[0].first, text);
+        QVERIFY(shown.detail.recordView()->summary().contains(
+            u"Where they differ is not known: the digests of all leaves are equal."));
     }
 
     void aRecordWithoutPartnerFindsItsNamesake()

@@ -220,6 +220,10 @@ void RecordView::refreshHeader()
             words[0] = words[0].toUpper();
             segments.push_back({u'\n' + words + u'.', theme.text});
         }
+        if (!m_text->whyNowhere.empty())
+            segments.push_back(
+                {tr("\nWhere they differ is not known: %1.").arg(displayText(m_text->whyNowhere)),
+                 theme.text});
     }
     m_header->setSegments(std::move(segments));
 }
