@@ -232,8 +232,10 @@ private slots:
     {
         const Bytes body = bodyOf(encodeFpx(document()));
         Bytes file = sealed(body);
-        put(file, 8, 2, 4);
-        QVERIFY(refusal(file) == ErrorCode::Unsupported); // a later version
+        for (const std::uint32_t version : {FpxVersion - 1, FpxVersion + 1}) {
+            put(file, 8, version, 4);
+            QVERIFY(refusal(file) == ErrorCode::Unsupported);
+        }
         file = sealed(body);
         put(file, 12, 2, 4);
         QVERIFY(refusal(file) == ErrorCode::Unsupported); // another compression
