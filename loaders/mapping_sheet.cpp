@@ -67,9 +67,9 @@ bool MappingSheet::choosesFile(std::string_view name) const
 MappedTexts MappingSheet::textsOfFile(std::string_view name) const
 {
     MappedTexts texts;
-    for (const LinePattern &path : m_paths) {
+    for (const Rule &path : m_paths) {
         std::vector<LinePattern::Group> groups;
-        if (!path.match(name, groups))
+        if (!path.pattern.match(name, groups))
             continue;
         takeGroups(groups, texts);
         break;
@@ -81,9 +81,9 @@ MappedTexts MappingSheet::textsOfFile(std::string_view name) const
 MappedLine MappingSheet::take(std::string_view line, const MappedTexts &ofFile) const
 {
     std::vector<LinePattern::Group> groups;
-    for (const LinePattern &skip : m_skips) {
-        if (skip.match(line, groups))
-            return {MappedLine::Use::Skipped, {}, {}};
+    for (const Rule &skip : m_skips) {
+        if (skip.pattern.match(line, groups))
+            return {MappedLine::Use::Skipped, {}, {}, skip.line};
     }
     MappedLine taken = m_keys.empty() ? takeText(line) : takeJson(line);
     if (taken.use == MappedLine::Use::Record)
@@ -93,15 +93,15 @@ MappedLine MappingSheet::take(std::string_view line, const MappedTexts &ofFile) 
 
 MappedLine MappingSheet::takeText(std::string_view line) const
 {
-    for (const LinePattern &pattern : m_lines) {
+    for (const Rule &rule : m_lines) {
         std::vector<LinePattern::Group> groups;
-        if (!pattern.match(line, groups))
+        if (!rule.pattern.match(line, groups))
             continue;
-        MappedLine taken{MappedLine::Use::Record, {}, {}};
+        MappedLine taken{MappedLine::Use::Record, {}, {}, rule.line};
         takeGroups(groups, taken.texts);
         return taken;
     }
-    return {MappedLine::Use::NotUnderstood, {}, "matches no line rule of the sheet"};
+    return {MappedLine::Use::NotUnderstood, {}, "matches no line rule of the sheet", 0};
 }
 
 MappedLine MappingSheet::takeJson(std::string_view line) const

@@ -24,6 +24,7 @@ struct MappedLine
     Use use = Use::NotUnderstood;
     MappedTexts texts;
     std::string problem;
+    std::size_t rule = 0; ///< line of the sheet whose expression decided; 0: none, or keys
 };
 
 /// How the lines of a trace that no dialect knows are read: by regular expressions with named groups,
@@ -35,6 +36,8 @@ public:
     /// `file`: as errors name the sheet.
     static Result<std::shared_ptr<const MappingSheet>> parse(std::string_view text,
                                                              const std::string &file);
+    /// Every rule that is wrong, in the order of the sheet; empty where parse() succeeds.
+    static std::vector<Error> problems(std::string_view text, const std::string &file);
     static Result<std::shared_ptr<const MappingSheet>> read(const std::filesystem::path &path);
 
     const std::string &name() const { return m_name; }     ///< of what it reads
@@ -56,9 +59,17 @@ private:
 
     std::string m_name = "sheet", m_path, m_digest;
     std::vector<std::string> m_files;
-    std::vector<LinePattern> m_skips, m_lines, m_paths;
+    struct Rule
+    {
+        LinePattern pattern;
+        std::size_t line = 0; ///< of the sheet, from 1
+    };
+    std::vector<Rule> m_skips, m_lines, m_paths;
     std::vector<std::pair<MappingField, std::string>> m_keys;
     MappedTexts m_constants;
 };
+
+/// What a file of a sheet holds, at most limits::MappingBytes.
+Result<std::string> sheetText(const std::filesystem::path &path);
 
 } // namespace forkpoint

@@ -28,33 +28,44 @@ class MappingSheetParser
 public:
     explicit MappingSheetParser(std::string file) : m_file(std::move(file)) {}
 
-    Result<std::shared_ptr<const MappingSheet>> run(std::string_view text)
+    /// All that is wrong; the sheet is whole where nothing is.
+    std::vector<Error> read(std::string_view text)
     {
         m_sheet.m_path = m_file;
+        std::vector<Error> problems;
+        const auto note = [&](const Status &status) {
+            if (!status)
+                problems.push_back(status.error());
+        };
         std::string rules;
         for (const RuleLine &rule : ruleLines(text)) {
             m_line = rule.number;
             std::string_view rest = rule.text;
             const std::string_view word = takeWord(rest);
             rest = trimmed(rest);
-            if (!m_hasVersion)
-                FP_CHECK(takeVersion(word, rest));
-            else
-                FP_CHECK(takeRule(word, rest));
+            note(m_hasVersion ? takeRule(word, rest) : takeVersion(word, rest));
+            // What belongs to no version known, or to too many rules, says nothing more.
+            if (!m_hasVersion || m_rules > limits::MappingRules)
+                return problems;
             rules += std::string(word) + ' ' + std::string(rest) + '\n';
         }
         if (!m_hasVersion)
-            return wrong("the sheet to begin with 'mapping 1', got nothing");
-        FP_CHECK(checkWhole());
+            note(wrong("the sheet to begin with 'mapping 1', got nothing"));
+        else if (problems.empty())
+            note(checkWhole());
         m_sheet.m_digest = sha256Hex(asBytes(rules));
-        return std::shared_ptr<const MappingSheet>(
-            std::make_shared<MappingSheet>(std::move(m_sheet)));
+        return problems;
+    }
+
+    std::shared_ptr<const MappingSheet> take()
+    {
+        return std::make_shared<MappingSheet>(std::move(m_sheet));
     }
 
 private:
     Error wrong(std::string expectation, ErrorCode code = ErrorCode::Malformed) const
     {
-        return {code, m_file, "line " + std::to_string(m_line),
+        return {code, m_file, m_line == 0 ? std::string() : "line " + std::to_string(m_line),
                 "expected " + std::move(expectation)};
     }
 
@@ -82,7 +93,6 @@ private:
         } else if (word == "path") {
             return takePattern(rest, true, m_sheet.m_paths);
         } else if (word == "line") {
-            m_lineNumbers.push_back(m_line);
             return takePattern(rest, true, m_sheet.m_lines);
         } else if (word == "key" || word == "set") {
             return takeField(word == "key", rest);
@@ -93,7 +103,8 @@ private:
         return {};
     }
 
-    Status takePattern(std::string_view text, bool hasFields, std::vector<LinePattern> &patterns)
+    Status takePattern(std::string_view text, bool hasFields,
+                       std::vector<MappingSheet::Rule> &patterns)
     {
         auto pattern = LinePattern::compile(std::string(text));
         if (!pattern.ok()) {
@@ -109,7 +120,7 @@ private:
         }
         if (hasFields && pattern->groups().empty())
             return wrong("a group such as (?P<name>...) in the expression");
-        patterns.push_back(std::move(pattern).value());
+        patterns.push_back({std::move(pattern).value(), m_line});
         return {};
     }
 
@@ -137,20 +148,21 @@ private:
     /// That every record can have a name, and a digest its kind.
     Status checkWhole()
     {
+        m_line = 0;
         if (m_sheet.m_lines.empty() == m_sheet.m_keys.empty())
             return wrong("either line rules or key rules, got "
                          + std::string(m_sheet.m_lines.empty() ? "none" : "both"));
         std::set<MappingField> common = m_set;
-        for (const LinePattern &path : m_sheet.m_paths)
-            common.merge(fieldsOf(path));
+        for (const MappingSheet::Rule &path : m_sheet.m_paths)
+            common.merge(fieldsOf(path.pattern));
         if (!m_sheet.m_keys.empty()) {
             common.insert(m_keyed.begin(), m_keyed.end());
             return checkFields(common);
         }
-        for (std::size_t i = 0; i < m_sheet.m_lines.size(); ++i) {
-            std::set<MappingField> own = fieldsOf(m_sheet.m_lines[i]);
+        for (const MappingSheet::Rule &rule : m_sheet.m_lines) {
+            std::set<MappingField> own = fieldsOf(rule.pattern);
             own.insert(common.begin(), common.end());
-            m_line = m_lineNumbers[i];
+            m_line = rule.line;
             FP_CHECK(checkFields(own));
         }
         return {};
@@ -179,19 +191,27 @@ private:
 
     std::string m_file;
     MappingSheet m_sheet;
-    std::size_t m_line = 1, m_rules = 0;
+    std::size_t m_line = 1, m_rules = 0; ///< m_line 0: of the whole
     bool m_hasVersion = false;
-    std::vector<std::size_t> m_lineNumbers;
     std::set<MappingField> m_keyed, m_set;
 };
 
 Result<std::shared_ptr<const MappingSheet>> MappingSheet::parse(std::string_view text,
                                                                 const std::string &file)
 {
-    return MappingSheetParser(file).run(text);
+    MappingSheetParser parser(file);
+    const std::vector<Error> problems = parser.read(text);
+    if (!problems.empty())
+        return problems.front();
+    return parser.take();
 }
 
-Result<std::shared_ptr<const MappingSheet>> MappingSheet::read(const std::filesystem::path &path)
+std::vector<Error> MappingSheet::problems(std::string_view text, const std::string &file)
+{
+    return MappingSheetParser(file).read(text);
+}
+
+Result<std::string> sheetText(const std::filesystem::path &path)
 {
     const std::string name = path.string();
     FP_TRY(const auto file, FileSource::open(path, name));
@@ -202,7 +222,13 @@ Result<std::shared_ptr<const MappingSheet>> MappingSheet::read(const std::filesy
                      "a sheet has at most " + std::to_string(limits::MappingBytes) + " bytes"};
     std::string text(std::size_t(file->size()), '\0');
     FP_CHECK(file->read(0, std::as_writable_bytes(std::span(text.data(), text.size()))));
-    return parse(text, name);
+    return text;
+}
+
+Result<std::shared_ptr<const MappingSheet>> MappingSheet::read(const std::filesystem::path &path)
+{
+    FP_TRY(const std::string text, sheetText(path));
+    return parse(text, path.string());
 }
 
 } // namespace forkpoint

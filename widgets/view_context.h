@@ -4,6 +4,7 @@
 #include "model/element_map.h"
 #include "model/element_reader.h"
 #include "model/folder_listing.h"
+#include "model/mapping_trial.h"
 #include "model/non_finite_search.h"
 #include "model/pair_layout.h"
 #include "model/progress.h"
@@ -37,7 +38,8 @@ struct SideState
     std::vector<RunStep> steps; ///< when Open
     std::vector<MetricSeries> metrics;
     Diagnostics diagnostics;
-    QString error; ///< when Failed
+    QString error;          ///< when Failed
+    bool isUnknown = false; ///< when Failed: nothing known is there, though perhaps lines of text
 };
 
 /// The one job that is running or was the last to end. Every start has exactly one end.
@@ -141,6 +143,23 @@ public:
     virtual void requestRecordText(std::uint64_t, const RecordPlaces &) {}
     virtual void requestDrift(std::uint64_t, const DriftQuery &) {}
 
+    // --- mapping sheets (resources/docs/mapping.md); a context without a session has no answer
+    /// Tries the text of a sheet on the first lines of what the path holds.
+    virtual void tryMapping(std::uint64_t, const QString &, const QString &) {}
+    virtual void readSheet(std::uint64_t, const QString &) {} ///< a file that holds a sheet
+    /// Writes a sheet for the text at `path`, over neither that nor a side; answered by sheetRead().
+    virtual void saveSheet(std::uint64_t, const QString & /*path*/, const QString & /*sheet*/,
+                           const QString & /*sheetPath*/)
+    {
+    }
+    /// Opens the path on that side, and the other side anew, by the rules of a sheet that was saved
+    /// at `sheetPath`; until other runs are opened.
+    virtual void useMapping(Side, const QString &, const QString & /*sheet*/,
+                            const QString & /*sheetPath*/)
+    {
+    }
+    virtual QString mappingSheet() const { return {}; } ///< path of the one in use
+
     // --- jobs, device, export
     virtual JobState job() const = 0;
     virtual void cancelJob() = 0;
@@ -184,6 +203,8 @@ Q_SIGNALS:
     void recordsReady(quint64 id, std::shared_ptr<const forkpoint::RecordWindow> window);
     void recordTextReady(quint64 id, std::shared_ptr<const forkpoint::RecordText> text);
     void driftReady(quint64 id, std::shared_ptr<const forkpoint::RecordDrift> drift);
+    void mappingTried(quint64 id, std::shared_ptr<const forkpoint::MappingTrial> trial);
+    void sheetRead(quint64 id, const QString &text);
     void folderListed(quint64 id, std::shared_ptr<const forkpoint::FolderListing> listing);
     void requestFailed(quint64 id, const QString &error); ///< any of the requests with an id
     void changedFilesChanged();

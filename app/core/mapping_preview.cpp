@@ -40,6 +40,7 @@ MappingPreview::Line understand(const LineReader::Line &line, const MappingSheet
     }
     MappedLine taken = sheet.take(line.text, ofFile);
     shown.use = taken.use;
+    shown.rule = taken.rule;
     shown.problem = taken.use == MappedLine::Use::Record
         ? fillRecord(taken.texts, shown.record, shown.rank)
         : std::move(taken.problem);
@@ -96,18 +97,22 @@ std::string recordText(const MappingPreview::Line &line)
     text += tensor.absence == Absence::Recorded
         ? ": " + std::string(toString(tensor.kind)) + ' ' + printable(tensor.digest)
         : std::string(": no value");
-    if (!tensor.dtype.empty())
-        text += ", " + printable(tensor.dtype);
-    if (tensor.shape) {
-        text += tensor.dtype.empty() ? ", [" : " [";
-        for (std::size_t i = 0; i < tensor.shape->size(); ++i)
-            text += (i == 0 ? "" : ", ") + std::to_string((*tensor.shape)[i]);
-        text += ']';
-    }
-    return text;
+    const std::string ofTensor = tensorText(tensor);
+    return ofTensor.empty() ? text : text + ", " + ofTensor;
 }
 
 } // namespace
+
+std::string tensorText(const Observation &tensor)
+{
+    std::string text = printable(tensor.dtype);
+    if (!tensor.shape)
+        return text;
+    text += text.empty() ? "[" : " [";
+    for (std::size_t i = 0; i < tensor.shape->size(); ++i)
+        text += (i == 0 ? "" : ", ") + std::to_string((*tensor.shape)[i]);
+    return text + ']';
+}
 
 std::size_t MappingPreview::count(MappedLine::Use use) const
 {

@@ -22,7 +22,8 @@ struct MappingPreview
         MappedLine::Use use = MappedLine::Use::NotUnderstood;
         TraceRecord record;
         std::optional<std::int64_t> rank;
-        std::string problem; ///< of a line that is not understood
+        std::string problem;  ///< of a line that is not understood
+        std::size_t rule = 0; ///< as MappedLine's
     };
     std::string path, sheet;
     std::vector<Line> lines;
@@ -36,6 +37,8 @@ Result<MappingPreview> previewMapping(const std::filesystem::path &path,
                                       const std::shared_ptr<const MappingSheet> &sheet,
                                       std::size_t most, const std::stop_token &stop);
 
+/// Its dtype and shape, "float32 [2, 4]", as far as they are recorded.
+std::string tensorText(const Observation &tensor);
 std::string previewJson(const MappingPreview &preview);
 std::string previewText(const MappingPreview &preview);
 

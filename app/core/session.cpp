@@ -16,6 +16,12 @@ SessionEnvironment SessionEnvironment::standard()
     environment.openRun = [](const std::string &path, std::stop_token stop) {
         return forkpoint::openRun(path, OpenOptions{}, std::move(stop));
     };
+    environment.openMapped = [](const std::string &path, std::shared_ptr<const MappingSheet> sheet,
+                                std::stop_token stop) {
+        OpenOptions options;
+        options.mapping = std::move(sheet);
+        return forkpoint::openRun(path, options, std::move(stop));
+    };
     environment.reportIn = &forkpoint::reportIn;
     environment.makeBackend = [] {
         Result<std::unique_ptr<ComputeBackend>> best = forkpoint::makeBackend("auto");
@@ -43,7 +49,40 @@ Session::~Session()
 void Session::openSide(SessionSide side, std::string path)
 {
     m_core->loop().post([core = m_core.get(), side, path = std::move(path)]() mutable {
-        core->open(std::size_t(side), std::move(path));
+        core->openSide(std::size_t(side), std::move(path));
+    });
+}
+
+void Session::tryMapping(std::uint64_t id, std::string path, std::string sheet)
+{
+    m_core->loop().post(
+        [core = m_core.get(), id, path = std::move(path), sheet = std::move(sheet)]() mutable {
+            core->tryMapping(id, std::move(path), std::move(sheet));
+        });
+}
+
+void Session::readSheet(std::uint64_t id, std::string path)
+{
+    m_core->loop().post([core = m_core.get(), id, path = std::move(path)]() mutable {
+        core->readSheet(id, std::move(path));
+    });
+}
+
+void Session::saveSheet(std::uint64_t id, std::string path, std::string sheet,
+                        std::string sheetPath)
+{
+    m_core->loop().post([core = m_core.get(), id, path = std::move(path), sheet = std::move(sheet),
+                         sheetPath = std::move(sheetPath)]() mutable {
+        core->saveSheet(id, std::move(path), std::move(sheet), std::move(sheetPath));
+    });
+}
+
+void Session::useMapping(SessionSide side, std::string path, std::string sheet,
+                         std::string sheetPath)
+{
+    m_core->loop().post([core = m_core.get(), side, path = std::move(path),
+                         sheet = std::move(sheet), sheetPath = std::move(sheetPath)]() mutable {
+        core->useMapping(std::size_t(side), std::move(path), sheet, sheetPath);
     });
 }
 

@@ -6,6 +6,7 @@
 #include "model/element_map.h"
 #include "model/element_reader.h"
 #include "model/folder_listing.h"
+#include "model/mapping_trial.h"
 #include "model/non_finite_search.h"
 #include "model/pair_layout.h"
 #include "model/record_drift.h"
@@ -21,6 +22,8 @@
 #include <string>
 
 namespace forkpoint {
+
+class MappingSheet;
 
 enum class SessionSide { A, B };
 
@@ -86,6 +89,10 @@ public:
     virtual void driftReady(std::uint64_t, std::shared_ptr<const RecordDrift>) {}
     virtual void recordTextReady(std::uint64_t, std::shared_ptr<const RecordText>) {}
     virtual void folderListed(std::uint64_t, std::shared_ptr<const FolderListing>) {}
+    virtual void mappingTried(std::uint64_t, std::shared_ptr<const MappingTrial>) {}
+    virtual void sheetRead(std::uint64_t, std::shared_ptr<const std::string>) {}
+    /// The sheet by which sides are read from now on, or null.
+    virtual void mappingChanged(std::shared_ptr<const MappingSheet>) {}
     /// A report was opened in place of two sides, which are Recorded until another is opened.
     virtual void reportOpened(const std::string &, std::shared_ptr<const RecordedReport>) {}
     /// The end of a request that has no answer, or none that is complete.
@@ -109,6 +116,9 @@ struct SessionEnvironment
     using OpenRun = std::function<Result<std::shared_ptr<const Run>>(const std::string &path,
                                                                      std::stop_token stop)>;
     OpenRun openRun;
+    using OpenMapped = std::function<Result<std::shared_ptr<const Run>>(
+        const std::string &path, std::shared_ptr<const MappingSheet> sheet, std::stop_token stop)>;
+    OpenMapped openMapped; ///< by a mapping sheet; where sheets are used
     /// Asked first; may be empty.
     std::function<Result<std::optional<RecordedReport>>(const std::string &path)> reportIn;
     std::function<std::shared_ptr<const ComputeBackend>()> makeBackend;
@@ -171,6 +181,16 @@ public:
     void requestRecordText(std::uint64_t id, RecordPlaces places);
     /// One record over the iterations of its rank.
     void requestDrift(std::uint64_t id, DriftQuery query);
+
+    /// Tries the text of a mapping sheet on the first lines of what a path holds; a newer request
+    /// drops older ones.
+    void tryMapping(std::uint64_t id, std::string path, std::string sheet);
+    void readSheet(std::uint64_t id, std::string path);
+    /// Writes a sheet for the text at `path`, answered like readSheet().
+    void saveSheet(std::uint64_t id, std::string path, std::string sheet, std::string sheetPath);
+    /// Opens the path on that side, and the other side anew, by the rules of a sheet. It stays in
+    /// use until a pair is opened, all is closed, or a side is opened while the other is empty.
+    void useMapping(SessionSide side, std::string path, std::string sheet, std::string sheetPath);
 
     void listFolder(std::uint64_t id, std::string path); ///< a newer request drops older ones
     void stopListing();

@@ -111,6 +111,14 @@ void Session::Core::setSide(std::size_t side, SideSnapshot snapshot)
     m_listener.sideChanged(SessionSide(side), m_sides[side]);
 }
 
+/// As the user asks: a sheet is for the side beside it, and for no other run.
+void Session::Core::openSide(std::size_t side, std::string path)
+{
+    if (m_sides[1 - side].phase == Phase::Empty)
+        setMapping(nullptr);
+    open(side, std::move(path));
+}
+
 void Session::Core::open(std::size_t side, std::string path)
 {
     m_queue.cancelTag(OpenTags[side]);
@@ -126,7 +134,7 @@ void Session::Core::open(std::size_t side, std::string path)
     job.title = "Opening " + path;
     job.tag = OpenTags[side];
     job.batch = openSideBatch(
-        m_environment, path,
+        m_environment, path, m_mapping,
         [this, side, opening, path](std::shared_ptr<const Run> run) {
             if (opening == m_openings[side])
                 setSide(side, {Phase::Open, path, {}, std::move(run), {}});
@@ -150,6 +158,7 @@ void Session::Core::open(std::size_t side, std::string path)
 
 void Session::Core::openPair(std::string pathA, std::string pathB)
 {
+    setMapping(nullptr);
     m_queue.cancelTag(OpenTags[1]); // B's old opening must not hold up A's new one
     open(0, std::move(pathA));
     open(1, std::move(pathB));
@@ -190,6 +199,7 @@ void Session::Core::swapSides()
 void Session::Core::closeAll()
 {
     cancel();
+    setMapping(nullptr);
     leaveReport();
     for (std::size_t side : {0u, 1u}) {
         ++m_openings[side];

@@ -21,7 +21,13 @@ public:
     JobQueue &queue() { return m_queue; }
 
     void findDevice();
+    void openSide(std::size_t side, std::string path);
     void open(std::size_t side, std::string path);
+    void tryMapping(std::uint64_t id, std::string path, std::string sheet);
+    void readSheet(std::uint64_t id, std::string path);
+    void saveSheet(std::uint64_t id, std::string path, std::string sheet, std::string sheetPath);
+    void useMapping(std::size_t side, std::string path, const std::string &sheet,
+                    const std::string &sheetPath);
     void openPair(std::string pathA, std::string pathB);
     void swapSides();
     void closeAll();
@@ -51,6 +57,7 @@ private:
 
     bool isOpen(std::size_t side) const { return m_sides[side].phase == Phase::Open; }
     bool bothOpen() const { return isOpen(0) && isOpen(1); }
+    void setMapping(std::shared_ptr<const MappingSheet> sheet);
     void setSide(std::size_t side, SideSnapshot snapshot);
     void dropComparison();
     void takeReport(std::size_t side, const std::string &path, RecordedReport report);
@@ -95,6 +102,7 @@ private:
     std::array<std::uint64_t, 2> m_openings{}; ///< tells the latest opening of a side
     CompareOptions m_options;
     IndexUse m_indexUse = IndexUse::Use;
+    std::shared_ptr<const MappingSheet> m_mapping; ///< sides are read by it; null: none
     std::shared_ptr<const RunComparison> m_comparison;
     std::shared_ptr<const RecordedReport> m_report; ///< m_comparison is of it
     std::string m_reportPath;

@@ -117,11 +117,18 @@ CompareOptions SessionInputs::withIndex() const
 }
 
 JobBatch openSideBatch(const SessionEnvironment &environment, std::string path,
+                       std::shared_ptr<const MappingSheet> sheet,
                        Deliver<std::shared_ptr<const Run>> deliver,
                        Deliver<std::shared_ptr<RecordedReport>> deliverReport)
 {
-    return [openRun = environment.openRun, reportIn = environment.reportIn, path = std::move(path),
-            deliver = std::move(deliver),
+    SessionEnvironment::OpenRun openRun = environment.openRun;
+    if (sheet)
+        openRun = [open = environment.openMapped, sheet](const std::string &at,
+                                                         std::stop_token stop) {
+            return open(at, sheet, std::move(stop));
+        };
+    return [openRun = std::move(openRun), reportIn = sheet ? nullptr : environment.reportIn,
+            path = std::move(path), deliver = std::move(deliver),
             deliverReport = std::move(deliverReport)](JobControl &control) -> Result<Batch> {
         control.report({"opening", path, 0, 0, 0, 0});
         if (reportIn) {

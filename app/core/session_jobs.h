@@ -56,8 +56,9 @@ using JobBatch = std::function<Result<Batch>(JobControl &)>;
 template <class T>
 using Deliver = std::function<void(T)>;
 
-/// Delivers a run, or the report that the file holds.
+/// Delivers a run, or the report that the file holds. With a sheet, a run that it reads.
 JobBatch openSideBatch(const SessionEnvironment &environment, std::string path,
+                       std::shared_ptr<const MappingSheet> sheet,
                        Deliver<std::shared_ptr<const Run>> deliver,
                        Deliver<std::shared_ptr<RecordedReport>> deliverReport);
 /// The tensors and values of the one side that is there, none of them compared: of a step, or of the

@@ -2,10 +2,12 @@
 // What is asked of a session about one pair of tensors, one step, records of traces, or files.
 #include "app/core/compare_command.h"
 #include "app/core/folder_listing.h"
+#include "app/core/mapping_jobs.h"
 #include "app/core/output_file.h"
 #include "app/core/session_core.h"
 #include "app/core/tensor_jobs.h"
 #include "app/core/trace_jobs.h"
+#include "loaders/mapping_sheet.h"
 
 namespace forkpoint {
 
@@ -174,6 +176,55 @@ void Session::Core::requestDrift(std::uint64_t id, DriftQuery query)
                [&](auto to) { return driftBatch(inputs(), query, std::move(to)); });
 }
 
+// --- mapping sheets -----------------------------------------------------------------------------
+
+void Session::Core::tryMapping(std::uint64_t id, std::string path, std::string sheet)
+{
+    askOnce(id, "Trying a mapping sheet", "mapping", &SessionListener::mappingTried, [&](auto to) {
+        return mappingTrialBatch(std::move(path), std::move(sheet), std::move(to));
+    });
+}
+
+void Session::Core::readSheet(std::uint64_t id, std::string path)
+{
+    askOnce(id, "Reading a mapping sheet", "sheet", &SessionListener::sheetRead,
+            [&](auto to) { return sheetTextBatch(std::move(path), std::move(to)); });
+}
+
+void Session::Core::saveSheet(std::uint64_t id, std::string path, std::string sheet,
+                              std::string sheetPath)
+{
+    askOnce(id, "Saving a mapping sheet", "sheet", &SessionListener::sheetRead, [&](auto to) {
+        return writeSheetBatch({m_sides[0].path, m_sides[1].path, std::move(path)},
+                               std::move(sheetPath), std::move(sheet), std::move(to));
+    });
+}
+
+void Session::Core::useMapping(std::size_t side, std::string path, const std::string &sheet,
+                               const std::string &sheetPath)
+{
+    auto parsed = MappingSheet::parse(sheet, sheetPath);
+    if (!parsed.ok()) {
+        m_watch.ended(0, "Reading " + sheetPath, JobWatch::Kind::Major, JobEnd::Failed,
+                      &parsed.error());
+        return;
+    }
+    const std::size_t other = 1 - side;
+    const bool hasOther = m_sides[other].phase != Phase::Empty && !m_report;
+    setMapping(std::move(parsed).value());
+    open(side, std::move(path));
+    if (hasOther)
+        open(other, m_sides[other].path);
+}
+
+void Session::Core::setMapping(std::shared_ptr<const MappingSheet> sheet)
+{
+    if (m_mapping == sheet)
+        return;
+    m_mapping = std::move(sheet);
+    m_listener.mappingChanged(m_mapping);
+}
+
 // --- folders and files --------------------------------------------------------------------------
 
 /// One that is stuck is given up.
@@ -239,8 +290,9 @@ ReportOptions Session::Core::reportOptions() const
         return m_report->options;
     ReportOptions options;
     options.histograms = m_options.full;
-    options.request =
-        reportRequest({m_sides[0].path, m_sides[1].path, m_options, {}, {}}, *m_comparison);
+    CompareCommand command{m_sides[0].path, m_sides[1].path, m_options, {}, {}};
+    command.open.mapping = m_mapping;
+    options.request = reportRequest(command, *m_comparison);
     return options;
 }
 

@@ -203,6 +203,8 @@ void MainWindow::connectViews()
     connect(m_resume, &ResumeDock::itemRequested, m_list, &TensorList::showItem);
     connect(m_banner, &VerdictBanner::itemRequested, this, &MainWindow::showItem);
     connectRecords();
+    connect(m_banner, &VerdictBanner::mappingRequested, this,
+            [this](Side side) { editMapping(side, m_context.side(side).path); });
     connect(m_banner, &VerdictBanner::metricRequested, m_strip, &StepStrip::showMetric);
     connect(m_banner, &VerdictBanner::classRequested, m_list, &TensorList::showClass);
     connect(m_banner, &VerdictBanner::openRequested, this, &MainWindow::chooseSide);

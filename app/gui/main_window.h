@@ -80,6 +80,8 @@ private:
     void choosePair();
     void chooseRecorded();
     void chooseReport();
+    void chooseMapping(const QString &sheet = {});
+    void editMapping(Side side, const QString &path, const QString &sheet = {});
     void print();
     void copyCommand();
     void setFontPoints(int points);

@@ -49,6 +49,7 @@ void MainWindow::buildFileMenu()
     addTo(menu, tr("Open &B…"), tr("Ctrl+Shift+O"), [this] { chooseSide(Side::B); });
     addTo(menu, tr("Open pa&ir…"), tr("Ctrl+Alt+O"), [this] { choosePair(); });
     addTo(menu, tr("Open re&port…"), tr("Ctrl+R"), [this] { chooseRecorded(); });
+    addTo(menu, tr("Read by a &mapping sheet…"), tr("Ctrl+M"), [this] { chooseMapping(); });
     m_recent = menu->addMenu(tr("&Recent pairs"));
     connect(m_recent, &QMenu::aboutToShow, this, &MainWindow::fillRecent);
     QMenu *samples = menu->addMenu(tr("&Samples"));

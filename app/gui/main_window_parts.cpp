@@ -33,6 +33,7 @@ bool MainWindow::showPart(const QString &word)
         {QStringLiteral("nonfinite"), [&] { m_searchNonFinite->trigger(); }},
         {QStringLiteral("open"), [&] { chooseSide(Side::A); }},
         {QStringLiteral("export"), [&] { chooseReport(); }},
+        {QStringLiteral("mapping"), [&] { chooseMapping(); }},
         {QStringLiteral("shortcuts"), [&] { showShortcuts(this); }},
     };
     for (const auto &[name, show] : parts) {
@@ -52,6 +53,7 @@ bool MainWindow::fillPart(const QString &word)
         {QStringLiteral("filter"), [&] { m_list->setFilterText(text); }},
         {QStringLiteral("rename"), [&] { m_list->previewRename(text); }},
         {QStringLiteral("goto"), [&] { m_detail->goTo(text); }},
+        {QStringLiteral("mapping"), [&] { chooseMapping(text); }},
         {QStringLiteral("pin"), [&] { mark(&PairNotes::setPinned); }},
         {QStringLiteral("expect"), [&] { mark(&PairNotes::setExpected); }}};
     for (const auto &[known, fill] : parts) {

@@ -5,6 +5,7 @@
 #include "app/gui/post_to_ui.h"
 #include "loaders/directory_loader.h"
 #include "loaders/loader.h"
+#include "loaders/mapping_sheet.h"
 #include "model/shell_word.h"
 #include "widgets/display_text.h"
 
@@ -118,6 +119,18 @@ public:
     void driftReady(std::uint64_t id, std::shared_ptr<const RecordDrift> drift) override
     {
         post([=, to = m_context] { Q_EMIT to->driftReady(id, drift); });
+    }
+    void mappingTried(std::uint64_t id, std::shared_ptr<const MappingTrial> trial) override
+    {
+        post([=, to = m_context] { Q_EMIT to->mappingTried(id, trial); });
+    }
+    void sheetRead(std::uint64_t id, std::shared_ptr<const std::string> text) override
+    {
+        post([=, to = m_context] { Q_EMIT to->sheetRead(id, QString::fromStdString(*text)); });
+    }
+    void mappingChanged(std::shared_ptr<const MappingSheet> sheet) override
+    {
+        post([=, to = m_context] { to->m_mapping = sheet; });
     }
     void folderListed(std::uint64_t id, std::shared_ptr<const FolderListing> listing) override
     {
@@ -296,6 +309,35 @@ void SessionContext::requestDrift(std::uint64_t id, const DriftQuery &query)
     m_session.requestDrift(id, query);
 }
 
+void SessionContext::tryMapping(std::uint64_t id, const QString &path, const QString &sheet)
+{
+    m_session.tryMapping(id, encoded(path), sheet.toStdString());
+}
+
+void SessionContext::readSheet(std::uint64_t id, const QString &path)
+{
+    m_session.readSheet(id, encoded(path));
+}
+
+void SessionContext::saveSheet(std::uint64_t id, const QString &path, const QString &sheet,
+                               const QString &sheetPath)
+{
+    m_session.saveSheet(id, encoded(path), sheet.toStdString(), encoded(sheetPath));
+}
+
+void SessionContext::useMapping(Side side, const QString &path, const QString &sheet,
+                                const QString &sheetPath)
+{
+    forgetSelection();
+    m_session.useMapping(side == Side::A ? SessionSide::A : SessionSide::B, encoded(path),
+                         sheet.toStdString(), encoded(sheetPath));
+}
+
+QString SessionContext::mappingSheet() const
+{
+    return m_mapping ? decoded(m_mapping->path()) : QString();
+}
+
 void SessionContext::reload()
 {
     takeFileChange(std::nullopt);
@@ -326,6 +368,7 @@ std::shared_ptr<const TensorRef> SessionContext::selectedTensorRef(Side side) co
 CompareCommand SessionContext::command(std::optional<Step> step) const
 {
     CompareCommand command{encoded(m_sides[0].path), encoded(m_sides[1].path), m_options, {}, {}};
+    command.open.mapping = m_mapping;
     if (step)
         command.steps.only = StepSelection::Pair{*step, *step};
     return command;
@@ -428,8 +471,11 @@ void SessionContext::takeSide(Side side, const SideSnapshot &snapshot)
         state.metrics = snapshot.run->metrics();
         state.diagnostics = snapshot.run->diagnostics();
     }
-    if (snapshot.error)
+    if (snapshot.error) {
+        const ErrorCode code = snapshot.error->code;
         state.error = displayText(snapshot.error->message());
+        state.isUnknown = code == ErrorCode::Unsupported || code == ErrorCode::NotFound;
+    }
     rememberPair();
     Q_EMIT sideChanged(side);
 }

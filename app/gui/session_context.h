@@ -62,6 +62,14 @@ public:
     void requestRecordText(std::uint64_t id, const RecordPlaces &places) override;
     void requestDrift(std::uint64_t id, const DriftQuery &query) override;
 
+    void tryMapping(std::uint64_t id, const QString &path, const QString &sheet) override;
+    void readSheet(std::uint64_t id, const QString &path) override;
+    void saveSheet(std::uint64_t id, const QString &path, const QString &sheet,
+                   const QString &sheetPath) override;
+    void useMapping(Side side, const QString &path, const QString &sheet,
+                    const QString &sheetPath) override;
+    QString mappingSheet() const override;
+
     JobState job() const override { return m_job; }
     void cancelJob() override;
     QString device() const override { return m_device; }
@@ -115,6 +123,7 @@ private:
     QList<SamplePair> m_samples;
     SideState m_sides[2];
     CompareOptions m_options;
+    std::shared_ptr<const MappingSheet> m_mapping; ///< sides are read by it
     std::shared_ptr<const RunComparison> m_comparison;
     std::optional<Step> m_step;
     std::shared_ptr<const CheckpointComparison> m_stepComparison;

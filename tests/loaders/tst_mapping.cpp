@@ -299,6 +299,32 @@ private slots:
                 != std::string::npos);
     }
 
+    void everyRuleThatIsWrong()
+    {
+        const auto problems = MappingSheet::problems("mapping 1\n# comment\nkey step\nkey name t\n"
+                                                     "set digest_kind md6\nkey value v\n",
+                                                     "x.map");
+        QCOMPARE(problems.size(), std::size_t(2));
+        QCOMPARE(problems[0].place, std::string("line 3"));
+        QCOMPARE(problems[1].place, std::string("line 5"));
+        // Of the whole only where no rule is wrong by itself.
+        QCOMPARE(MappingSheet::problems("mapping 1\nkey step s\n", "x.map").size(), std::size_t(1));
+        QCOMPARE(MappingSheet::problems("mapping 7\nkey\nkey\n", "x.map").size(), std::size_t(1));
+        QVERIFY(MappingSheet::problems(JsonSheet, "x.map").empty());
+    }
+
+    void theRuleThatDecided()
+    {
+        if (!whyNoPatterns().empty())
+            QSKIP("this build knows no regular expressions");
+        const auto sheet = sheetOf(TextSheet);
+        QVERIFY(sheet);
+        QCOMPARE(sheet->take("INFO x", {}).rule, std::size_t(4));
+        QCOMPARE(sheet->take("step 1 forward a f32[2] crc32:0a0b0c0d", {}).rule, std::size_t(5));
+        QCOMPARE(sheet->take("step 1 loss = 2.5", {}).rule, std::size_t(6));
+        QCOMPARE(sheet->take("else", {}).rule, std::size_t(0));
+    }
+
     /// What makes a backtracking matcher stand still for years.
     void expressionsThatAreHostile()
     {

@@ -259,6 +259,11 @@ Segments failedSides(const ViewContext &context, const Theme &theme)
         segments.push_back({QStringLiteral(" ")});
         segments.push_back({VerdictBanner::tr("Open another"), theme.color(side), true, false,
                             QStringLiteral("open:") + (side == Side::A ? u'A' : u'B')});
+        if (!state.isUnknown)
+            continue;
+        segments.push_back({VerdictBanner::tr(" or "), theme.text});
+        segments.push_back({VerdictBanner::tr("read it by a mapping sheet"), theme.text, false,
+                            false, QStringLiteral("mapping:") + (side == Side::A ? u'A' : u'B')});
     }
     if (!segments.empty() && isOneSideAlone(context))
         segments.push_back({listedText(context,
@@ -347,6 +352,8 @@ void VerdictBanner::follow(const QString &link)
         m_context->reload();
     else if (link.startsWith(QLatin1String("open:")))
         Q_EMIT openRequested(link.endsWith(u'A') ? Side::A : Side::B);
+    else if (link.startsWith(QLatin1String("mapping:")))
+        Q_EMIT mappingRequested(link.endsWith(u'A') ? Side::A : Side::B);
     else if (link.startsWith(QLatin1String("class:"))) {
         if (const auto stateClass = stateClassByName(link.mid(6).toStdString()))
             Q_EMIT classRequested(*stateClass);

@@ -28,7 +28,8 @@ Q_SIGNALS:
     void placeRequested(std::int64_t step, const std::string &stage); ///< records of traces
     void findingsRequested();
     void problemsRequested();
-    void openRequested(forkpoint::Side side); ///< the one that is missing
+    void mappingRequested(forkpoint::Side side); ///< read what does not open by a sheet
+    void openRequested(forkpoint::Side side);    ///< the one that is missing
 
 protected:
     void paintEvent(QPaintEvent *event) override;
