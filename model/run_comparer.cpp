@@ -20,6 +20,22 @@ namespace forkpoint {
 
 namespace {
 
+/// A step between the last equal one and the first that differs, of which nothing is known.
+std::string openBetween(const RunComparison &result)
+{
+    const FirstDivergence &divergence = *result.firstDivergence;
+    if (!divergence.provenEqualStep || !divergence.step)
+        return {};
+    const auto open =
+        std::find_if(result.steps.begin(), result.steps.end(), [&](const StepMark &mark) {
+            return mark.status == StepStatus::Undecided && mark.step > *divergence.provenEqualStep
+                && mark.step < *divergence.step;
+        });
+    return open == result.steps.end() ? std::string()
+                                      : " Step " + std::to_string(open->step)
+            + " between them could not be compared whole: it may begin there.";
+}
+
 std::uint64_t recordsIn(const Trace &trace)
 {
     std::uint64_t records = 0;
@@ -487,13 +503,14 @@ void RunComparer::State::describeDivergence()
     divergence.step = result.shownStep;
     divergence.provenEqualStep.reset();
     const auto later = divergence.step ? equal.lower_bound(*divergence.step) : equal.end();
-    if (divergence.step && allEqual && later != equal.begin())
+    if (divergence.step && later != equal.begin())
         divergence.provenEqualStep = *std::prev(later);
     const bool firstOfOrder = divergence.provenEqualName.empty();
     divergence.provenEqualBefore =
-        divergence.provenEqualStep.has_value() || (!firstOfOrder && allEqual && series());
+        allEqual && (divergence.provenEqualStep.has_value() || (!firstOfOrder && series()));
     divergence.sentence =
-        divergenceSentence(divergence, {series(), plan.earlierLeftOut, plan.numberInB});
+        divergenceSentence(divergence, {series(), plan.earlierLeftOut, plan.numberInB})
+        + openBetween(result);
     if (later != equal.end())
         divergence.sentence = metAgain(divergence, {later, equal.end()}, unequal);
 }

@@ -35,6 +35,11 @@ void StageTable::addOneSided(const TraceRecord &record)
     ++of(record).oneSided;
 }
 
+void StageTable::addLost(const TraceRecord &record)
+{
+    ++of(record).evidence.notComparable;
+}
+
 std::vector<StageSummary> StageTable::take()
 {
     std::vector<StageSummary> list;

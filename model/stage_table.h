@@ -21,6 +21,8 @@ public:
     /// A pair. Marks without a value of their own (a begin, a runtime) make no link.
     void add(const TraceRecord &record, const EvidenceSum &evidence);
     void addOneSided(const TraceRecord &record);
+    /// On one side only, where records are known to be lost: nothing is known of it.
+    void addLost(const TraceRecord &record);
 
     /// By iteration, then in causal order.
     std::vector<StageSummary> take();

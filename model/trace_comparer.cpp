@@ -156,7 +156,13 @@ void TraceComparer::State::prepare(const TraceRequest &request)
 void TraceComparer::State::propose(RankDivergence divergence, std::uint64_t ordinal,
                                    Unit &unit) const
 {
-    if (unit.first && unit.firstOrdinal <= ordinal)
+    // A record that may have been lost is no difference: what is one comes before it.
+    const auto isLost = [](const RankDivergence &each) {
+        return each.kind == DivergenceKind::Missing;
+    };
+    if (unit.first && isLost(*unit.first) == isLost(divergence) && unit.firstOrdinal <= ordinal)
+        return;
+    if (unit.first && isLost(divergence) && !isLost(*unit.first))
         return;
     unit.first = std::move(divergence);
     unit.firstOrdinal = ordinal;
@@ -255,7 +261,10 @@ void TraceComparer::State::takeOneSided(const TraceWalk::Event &event, Unit &uni
         return;
     }
     ++(event.a ? result.coverage.onlyA : result.coverage.onlyB);
-    stages.addOneSided(record);
+    if (lossless())
+        stages.addOneSided(record);
+    else
+        stages.addLost(record);
     result.facts.oneSidedComplete |= lossless();
     result.facts.oneSidedIncomplete |= !lossless();
     result.facts.differenceStrength =

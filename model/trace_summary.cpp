@@ -47,19 +47,27 @@ void add(TraceComparison &comparison, std::string id, Severity severity, std::st
     comparison.findings.push_back({std::move(id), certainty, severity, std::move(text), {}});
 }
 
-/// Ranks whose first mismatch lies in the earliest iteration, by class.
+/// Ranks whose first mismatch lies in the earliest iteration, by class. A record that may have been
+/// lost counts only where no rank has a difference.
 std::vector<std::size_t> earliestOf(const TraceComparison &comparison,
                                     std::optional<DivergenceClass> only)
 {
+    const bool differs = std::any_of(
+        comparison.ranks.begin(), comparison.ranks.end(), [](const RankComparison &rank) {
+            return rank.first && rank.first->kind != DivergenceKind::Missing;
+        });
+    const auto counts = [&](const RankComparison &rank) {
+        return rank.first && (!differs || rank.first->kind != DivergenceKind::Missing);
+    };
     std::optional<std::optional<std::int64_t>> earliest;
     for (const RankComparison &rank : comparison.ranks) {
-        if (rank.first && (!earliest || rank.first->record.iteration < *earliest))
+        if (counts(rank) && (!earliest || rank.first->record.iteration < *earliest))
             earliest = rank.first->record.iteration;
     }
     std::vector<std::size_t> ranks;
     for (std::size_t i = 0; i < comparison.ranks.size(); ++i) {
         const auto &first = comparison.ranks[i].first;
-        if (first && first->record.iteration == *earliest
+        if (counts(comparison.ranks[i]) && first->record.iteration == *earliest
             && (!only || first->classification.divergenceClass == *only))
             ranks.push_back(i);
     }

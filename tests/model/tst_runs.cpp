@@ -312,6 +312,17 @@ void TestRuns::unreadStepIsCounted()
     QCOMPARE(verdict.coverage.stepsUnread, std::uint64_t(1));
     QVERIFY(has(verdict.sentence, "1 step could not be opened"));
     QCOMPARE(compare(a, b, range(12, 12)).verdict.coverage.stepsUnread, std::uint64_t(0));
+
+    // Between what was seen to be equal and what was seen to differ lies a step that nobody read.
+    const auto c = series("c", {4});
+    c->addStep(8, nullptr);
+    c->addStep(12, checkpoint(12.5F));
+    const FirstDivergence divergence = *compare(a, c).firstDivergence;
+    QCOMPARE(divergence.sentence,
+             std::string("Between step 4 (equal) and step 12 (different): optimizer.m differs "
+                         "first in causal order. Step 8 between them could not be compared whole: "
+                         "it may begin there."));
+    QVERIFY(!divergence.provenEqualBefore);
 }
 
 void TestRuns::stepsOfOneSideAreCounted()

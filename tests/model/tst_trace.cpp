@@ -305,6 +305,22 @@ private slots:
         const TraceComparison result = compared(a, b);
         QVERIFY(firstOf(result).kind == DivergenceKind::Missing);
         QVERIFY(decide(result.facts).outcome == Outcome::Undecided);
+        // Neither is the stage or the step called different.
+        QCOMPARE(result.stages.size(), std::size_t(1));
+        QCOMPARE(result.stages[0].oneSided, std::uint64_t(0));
+        QVERIFY(stepMarks(result).empty() || stepMarks(result)[0].status == StepStatus::Undecided);
+    }
+
+    void aLostRecordDoesNotStandForALaterDifference()
+    {
+        FakeTrace a, b;
+        a.rank(0, {linear(0, "1", "2"), linear(1, "3", "4"), linear(2, "5", "6")});
+        b.rank(0, {linear(0, "1", "2"), linear(2, "5", "7")});
+        b.isComplete = false;
+        const TraceComparison result = compared(a, b);
+        QVERIFY(decide(result.facts).outcome == Outcome::Different);
+        QVERIFY(firstOf(result).kind == DivergenceKind::Value);
+        QVERIFY(firstOf(result).record.call == std::uint64_t(2));
     }
 
     void equalRecordsInAnotherOrder() // M5
