@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
 namespace forkpoint {
 
@@ -13,6 +12,29 @@ namespace {
 
 /// Held beside the caller's buffer, whatever the layout.
 constexpr std::size_t BlockBytes = 1u << 20;
+
+/// Whether the pieces lie in the tensors below and hold, together, what the whole's shape asks for.
+bool isCovered(const AssemblyPlan &plan, std::uint64_t wanted, const Catalog &below)
+{
+    const bool byRows = plan.how == AssemblyPlan::How::Rows;
+    for (const AssembledPiece &piece : plan.pieces) {
+        const bool lies =
+            std::all_of(piece.copies.begin(), piece.copies.end(), [&](TensorIndex copy) {
+                const std::uint64_t bytes = below.tensors[copy].bytes;
+                return piece.first <= bytes && piece.size <= bytes - piece.first;
+            });
+        if (!lies || piece.copies.empty() || piece.size > wanted
+            || (byRows && (plan.rows == 0 || piece.size % plan.rows != 0)))
+            return false;
+        wanted -= piece.size;
+    }
+    return wanted == 0;
+}
+
+Error notFilled()
+{
+    return {ErrorCode::Malformed, {}, {}, "its parts do not hold what its shape asks for"};
+}
 
 } // namespace
 
@@ -30,6 +52,8 @@ AssembledSource::AssembledSource(std::shared_ptr<const TensorSource> below, Cata
         Item &item = items[tensor.fileOrder];
         m_original.push_back(item.original);
         m_plans.push_back(std::move(item.plan));
+        if (m_plans.back() && !isCovered(*m_plans.back(), tensor.bytes, m_below->catalog()))
+            tensor.unreadable = notFilled();
     }
 }
 
@@ -118,40 +142,64 @@ Status AssembledSource::readInTurn(const AssemblyPlan &plan, std::uint64_t first
         out = out.subspan(size);
         first = 0;
     }
-    return {};
+    return out.empty() ? Status() : notFilled();
 }
 
-/// Some whole rows of every piece at a time, of which what was asked for is taken.
+/// Some rows of every piece at a time; of rows longer than a block the asked columns alone.
 Status AssembledSource::readRows(const AssemblyPlan &plan, std::uint64_t first,
                                  MutableByteView out) const
 {
-    const std::uint64_t width =
-        std::accumulate(plan.pieces.begin(), plan.pieces.end(), std::uint64_t(0),
-                        [&](std::uint64_t sum, const AssembledPiece &piece) {
-                            return sum + piece.size / plan.rows;
-                        });
-    if (out.empty() || width == 0)
+    std::uint64_t width = 0;
+    for (const AssembledPiece &piece : plan.pieces)
+        width += piece.size / plan.rows;
+    if (out.empty())
         return {};
+    if (width == 0 || first + out.size() > width * plan.rows)
+        return notFilled();
     const std::uint64_t end = first + out.size();
     const std::uint64_t rowsAtOnce = std::max<std::uint64_t>(1, BlockBytes / width);
     for (std::uint64_t row = first / width; row * width < end; row += rowsAtOnce) {
         const std::uint64_t count = std::min(rowsAtOnce, (end - 1) / width + 1 - row);
         std::uint64_t column = 0;
         for (const AssembledPiece &piece : plan.pieces) {
-            const std::uint64_t part = piece.size / plan.rows;
-            std::vector<std::byte> rows(std::size_t(part * count));
-            FP_CHECK(readPiece(piece, row * part, rows));
-            for (std::uint64_t i = 0; i < count; ++i) {
-                const std::uint64_t begin = (row + i) * width + column;
-                const std::uint64_t from = std::max(begin, first), to = std::min(begin + part, end);
-                if (from < to)
-                    std::memcpy(out.data() + (from - first),
-                                rows.data() + i * part + (from - begin), std::size_t(to - from));
-            }
-            column += part;
+            const Window window{first, row, count, width, column, piece.size / plan.rows};
+            FP_CHECK(width > BlockBytes ? readWithin(piece, window, out)
+                                        : readWhole(piece, window, out));
+            column += window.part;
         }
     }
     return {};
+}
+
+/// A few short rows of a piece, of which what was asked for is taken.
+Status AssembledSource::readWhole(const AssembledPiece &piece, const Window &window,
+                                  MutableByteView out) const
+{
+    std::vector<std::byte> rows(std::size_t(window.part * window.count));
+    FP_CHECK(readPiece(piece, window.row * window.part, rows));
+    const std::uint64_t end = window.first + out.size();
+    for (std::uint64_t i = 0; i < window.count; ++i) {
+        const std::uint64_t begin = (window.row + i) * window.width + window.column;
+        const std::uint64_t from = std::max(begin, window.first);
+        const std::uint64_t to = std::min(begin + window.part, end);
+        if (from < to)
+            std::memcpy(out.data() + (from - window.first),
+                        rows.data() + i * window.part + (from - begin), std::size_t(to - from));
+    }
+    return {};
+}
+
+/// One long row of a piece, straight to its place.
+Status AssembledSource::readWithin(const AssembledPiece &piece, const Window &window,
+                                   MutableByteView out) const
+{
+    const std::uint64_t begin = window.row * window.width + window.column;
+    const std::uint64_t from = std::max(begin, window.first);
+    const std::uint64_t to = std::min(begin + window.part, window.first + out.size());
+    if (from >= to)
+        return {};
+    return readPiece(piece, window.row * window.part + (from - begin),
+                     out.subspan(std::size_t(from - window.first), std::size_t(to - from)));
 }
 
 } // namespace forkpoint

@@ -41,7 +41,8 @@ public:
         std::optional<AssemblyPlan> plan;
     };
 
-    /// `frame` is the catalogue without tensors; the items' order is the file order.
+    /// `frame` is the catalogue without tensors; the items' order is the file order. A tensor whose
+    /// parts are not as many bytes as its shape asks for is listed as unreadable.
     AssembledSource(std::shared_ptr<const TensorSource> below, Catalog frame,
                     std::vector<Item> items);
 
@@ -59,9 +60,21 @@ public:
     static Catalog frameOf(const Catalog &catalog);
 
 private:
+    /// Some rows of one piece among those that lie side by side. In bytes, but for rows.
+    struct Window
+    {
+        std::uint64_t first;      ///< of the whole, that is asked for
+        std::uint64_t row, count; ///< which rows
+        std::uint64_t width;      ///< of a row of the whole
+        std::uint64_t column;     ///< where the piece begins in it
+        std::uint64_t part;       ///< of a row of the piece
+    };
+
     Status readPiece(const AssembledPiece &piece, std::uint64_t first, MutableByteView out) const;
     Status readInTurn(const AssemblyPlan &plan, std::uint64_t first, MutableByteView out) const;
     Status readRows(const AssemblyPlan &plan, std::uint64_t first, MutableByteView out) const;
+    Status readWhole(const AssembledPiece &piece, const Window &window, MutableByteView out) const;
+    Status readWithin(const AssembledPiece &piece, const Window &window, MutableByteView out) const;
 
     std::shared_ptr<const TensorSource> m_below;
     Catalog m_catalog;

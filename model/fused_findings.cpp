@@ -54,11 +54,12 @@ public:
     }
 
 private:
-    /// Nothing where dtypes or row lengths do not fit, or the search has ended.
+    /// Nothing where dtypes or row lengths do not fit, a row is no whole number of bytes, or the search has ended.
     std::optional<Fusion> fusionOf(TensorIndex whole, const std::vector<TensorIndex> &parts)
     {
         const TensorRef &fused = m_whole.catalog().tensors[whole];
-        if (fused.shape.rank() == 0 || fused.shape.dims[0] == 0 || fused.bytes == 0)
+        if (fused.shape.rank() == 0 || fused.shape.dims[0] == 0 || fused.bytes == 0
+            || fused.dtype.positionBits() % 8 != 0 || fused.bytes % fused.shape.dims[0] != 0)
             return std::nullopt;
         Fusion fusion;
         fusion.whole = fused.name;

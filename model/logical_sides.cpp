@@ -13,6 +13,9 @@ namespace {
 
 constexpr std::string_view Layers = "layers.";
 
+/// More layers than any model has are none: each becomes a tensor.
+constexpr Index MostLayers = 4096;
+
 std::set<OwnerCoordinate> ranksOf(const Catalog &catalog)
 {
     std::set<OwnerCoordinate> ranks;
@@ -67,18 +70,19 @@ bool isSaid(const std::set<Said> &said, const std::string &name)
     return false;
 }
 
-/// How many layers a tensor stacks that the other side has one by one; 0: none.
+/// How many layers a tensor stacks that the other side has, all of them, one by one; 0: none.
 Index layersIn(const TensorRef &tensor, const std::set<Said> &there)
 {
     const Index layers = tensor.shape.rank() > 0 ? tensor.shape.dims[0] : 0;
-    if (layers == 0 || tensor.unreadable || tensor.bytes % layers != 0
-        || (tensor.bytes / layers * 8) % tensor.dtype.bits != 0)
+    if (layers == 0 || layers > MostLayers || tensor.unreadable || tensor.bytes == 0
+        || tensor.bytes % layers != 0 || (tensor.bytes / layers * 8) % tensor.dtype.bits != 0)
         return 0;
-    const std::string first = withLayer(tensor.name, 0);
-    return !first.empty() && isSaid(there, first)
-            && isSaid(there, withLayer(tensor.name, layers - 1))
-        ? layers
-        : 0;
+    for (Index layer = 0; layer < layers; ++layer) {
+        const std::string name = withLayer(tensor.name, layer);
+        if (name.empty() || !isSaid(there, name))
+            return 0;
+    }
+    return layers;
 }
 
 AssembledSource::Item layerOf(const TensorRef &stack, TensorIndex index, Index layer)
@@ -126,9 +130,9 @@ std::shared_ptr<const TensorSource> withLayersApart(std::shared_ptr<const Tensor
 } // namespace
 
 LogicalSides logicalSides(std::shared_ptr<const TensorSource> a,
-                          std::shared_ptr<const TensorSource> b)
+                          std::shared_ptr<const TensorSource> b, const PairingOptions &options)
 {
-    if (!a || !b)
+    if (!a || !b || options.strict || options.raw)
         return {std::move(a), std::move(b)};
     const bool sameRanks = listsModelParallelRanks(a->catalog())
         && listsModelParallelRanks(b->catalog()) && ranksOf(a->catalog()) == ranksOf(b->catalog());

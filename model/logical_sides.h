@@ -18,8 +18,9 @@ struct LogicalSides
 /// written by the same ranks (withWholeTensors()); layers stacked in one tensor ("decoder.layers.x")
 /// become one tensor each where the other side has them so. Everything else stays as it is. Two equal
 /// calls give equal catalogues: an index into one is one into the other. Nothing is read.
+/// Strict and raw pairing leave both sides untouched.
 LogicalSides logicalSides(std::shared_ptr<const TensorSource> a,
-                          std::shared_ptr<const TensorSource> b);
+                          std::shared_ptr<const TensorSource> b, const PairingOptions &options);
 
 /// Pairs one of whose tensors was put together say so, and by which rule.
 void tellAssembled(std::vector<TensorPair> &pairs, const TensorSource &a, const TensorSource &b);

@@ -29,7 +29,7 @@ ParameterName nameOf(const TensorRef &tensor, const std::string &logical,
 
 struct Meeting
 {
-    std::vector<std::size_t> a, b; ///< rows of one side only
+    std::vector<std::size_t> a, b; ///< rows that hold a tensor of the side, alone or with a partner
 };
 
 using Key = std::tuple<StateClass, std::string, std::string>; ///< class, slot, what is said
@@ -44,39 +44,52 @@ std::string reasonOf(const ParameterName &a, const ParameterName &b, bool byMean
         + "'s in B";
 }
 
-std::vector<ParameterName> namesOf(const std::vector<TensorPair> &pairs, const Catalog &a,
-                                   const Catalog &b)
+struct RowNames
+{
+    ParameterName a, b; ///< empty where the row has no tensor of the side
+};
+
+std::vector<RowNames> namesOf(const std::vector<TensorPair> &pairs, const Catalog &a,
+                              const Catalog &b)
 {
     const std::vector<OptimizerNames> ofA = optimizerNames(a), ofB = optimizerNames(b);
-    std::vector<ParameterName> names(pairs.size());
+    std::vector<RowNames> names(pairs.size());
     for (std::size_t i = 0; i < pairs.size(); ++i) {
         const TensorPair &pair = pairs[i];
-        if (pair.a.has_value() != pair.b.has_value())
-            names[i] = pair.a ? nameOf(a.tensors[*pair.a], pair.name, ofA)
-                              : nameOf(b.tensors[*pair.b], pair.name, ofB);
+        if (pair.a)
+            names[i].a = nameOf(a.tensors[*pair.a], pair.name, ofA);
+        if (pair.b)
+            names[i].b = nameOf(b.tensors[*pair.b], pair.name, ofB);
     }
     return names;
 }
 
-/// A row that loses its tensor to its partner is left with neither.
+/// Who has a partner counts: what a side holds twice says of neither whom it meets. A row that loses
+/// its tensor to its partner is left with neither.
 void pairBy(std::string ParameterName::*said, std::vector<TensorPair> &pairs,
-            const std::vector<ParameterName> &names)
+            std::vector<RowNames> &names)
 {
     Meetings meetings;
+    const auto add = [&](std::size_t row, const ParameterName &name,
+                         std::vector<std::size_t> Meeting::*side) {
+        if (!(name.*said).empty())
+            (meetings[{pairs[row].stateClass, name.slot, name.*said}].*side).push_back(row);
+    };
     for (std::size_t i = 0; i < pairs.size(); ++i) {
-        if (pairs[i].a.has_value() == pairs[i].b.has_value() || (names[i].*said).empty())
-            continue;
-        Meeting &meeting = meetings[{pairs[i].stateClass, names[i].slot, names[i].*said}];
-        (pairs[i].a ? meeting.a : meeting.b).push_back(i);
+        add(i, names[i].a, &Meeting::a);
+        add(i, names[i].b, &Meeting::b);
     }
     const bool byMeaning = said == &ParameterName::meaning;
     for (const auto &[key, meeting] : meetings) {
         if (meeting.a.size() != 1 || meeting.b.size() != 1)
             continue;
         const std::size_t a = meeting.a.front(), b = meeting.b.front();
+        if (pairs[a].b || pairs[b].a)
+            continue;
         pairs[a].b = std::exchange(pairs[b].b, std::nullopt);
         pairs[a].by = byMeaning ? PairedBy::Table : PairedBy::Affix;
-        pairs[a].reason = reasonOf(names[a], names[b], byMeaning);
+        pairs[a].reason = reasonOf(names[a].a, names[b].b, byMeaning);
+        names[a].b = std::exchange(names[b].b, {});
     }
 }
 
@@ -102,7 +115,7 @@ void pairByMeaning(std::vector<TensorPair> &pairs, const Catalog &a, const Catal
     };
     if (!isLeft(&TensorPair::a, &TensorPair::b) || !isLeft(&TensorPair::b, &TensorPair::a))
         return;
-    const std::vector<ParameterName> names = namesOf(pairs, a, b);
+    std::vector<RowNames> names = namesOf(pairs, a, b);
     pairBy(&ParameterName::bare, pairs, names);
     pairBy(&ParameterName::meaning, pairs, names);
     std::erase_if(pairs, [](const TensorPair &pair) { return !pair.a && !pair.b; });

@@ -42,6 +42,7 @@ struct RenameRule
 struct PairingOptions
 {
     bool strict = false;              ///< exact paths and rename rules only
+    bool raw = false;                 ///< each side's tensors as its files list them
     std::vector<RenameRule> renames;  ///< applied to the names of both sides, in order
     std::vector<std::string> include; ///< globs over logical names; empty: everything
     std::vector<std::string> exclude;

@@ -118,8 +118,8 @@ Status ParameterNames::addLine(std::string_view kind, std::vector<std::string_vi
         m_wrappers.push_back(text(0));
     } else if (kind == "prefix" && words.size() == 1) {
         m_prefixes.push_back(text(0));
-    } else if (kind == "leaf" && words.size() == 2) {
-        m_leaves[text(0)] = text(1);
+    } else if (kind == "leaf" && (words.size() == 2 || words.size() == 3)) {
+        m_leaves[text(0)] = {text(1), words.size() == 3 ? text(2) : std::string()};
     } else if (kind == "slot" && words.size() == 2) {
         const auto star = words[0].find('*');
         if (star == std::string_view::npos)
@@ -193,8 +193,10 @@ ParameterName ParameterNames::read(std::string_view name) const
     if (row == m_rows.end())
         return result;
     const auto leaf = m_leaves.find(std::string(form.leaf));
+    const bool isOther = leaf != m_leaves.end()
+        && row->second.meaning.find(leaf->second.within) != std::string::npos;
     result.meaning = filled(row->second.meaning, form.numbers,
-                            leaf == m_leaves.end() ? form.leaf : std::string_view(leaf->second));
+                            isOther ? std::string_view(leaf->second.other) : form.leaf);
     result.family = row->second.family;
     return result;
 }

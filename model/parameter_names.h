@@ -40,13 +40,18 @@ private:
     {
         std::string before, after, name;
     };
+    struct Leaf
+    {
+        std::string other;
+        std::string within; ///< of a meaning that says this alone; empty: of any
+    };
     using Rows = std::unordered_map<std::string, Row>;
 
     Status addLine(std::string_view kind, std::vector<std::string_view> words);
 
     std::vector<std::string> m_wrappers, m_prefixes;
     std::vector<Slot> m_slots;
-    std::unordered_map<std::string, std::string> m_leaves;
+    std::unordered_map<std::string, Leaf> m_leaves;
     Rows m_rows;                                                       ///< by pattern
     std::unordered_map<std::string, std::vector<std::string>> m_fused; ///< by meaning's pattern
 };

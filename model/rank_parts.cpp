@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace forkpoint {
 
@@ -126,10 +127,13 @@ private:
             return std::nullopt;
         Part part;
         part.tensor = index;
-        for (const auto &[axis, number] : m_catalog.owners[tensor.owner].axes)
+        for (const auto &[axis, number] : m_catalog.owners[tensor.owner].axes) {
+            if (axis != "tp" && axis != "pp" && axis != "ep")
+                return std::nullopt;
             (axis == "tp"       ? part.stand.tensor
                  : axis == "pp" ? part.stand.pipeline
                                 : part.stand.expert) = number;
+        }
         std::string name = tensor.path.toString();
         if (!chunkOf(tensor.path.keys[1].toString())) {
             name = parameterOf(tensor.path, m_optimizers);
@@ -166,12 +170,14 @@ private:
 
     std::optional<AssembledSource::Item> itemOf(const WholeName &name, const Group &group) const
     {
-        const AssemblyRule *rule = assemblyRuleFor(name.name);
         const TensorRef &first = m_catalog.tensors[group.begin()->second.front()];
+        // What one rank holds, and what has no axis, was not cut.
+        static const AssemblyRule uncut;
+        const AssemblyRule *rule =
+            m_tensorRanks == 1 || first.shape.rank() == 0 ? &uncut : assemblyRuleFor(name.name);
         if (!rule || std::int64_t(group.size()) != m_tensorRanks || !fitsTogether(group))
             return std::nullopt;
-        auto how =
-            m_tensorRanks == 1 || first.shape.rank() == 0 ? AssemblyRule::How::Same : rule->how;
+        auto how = rule->how;
         if (how == AssemblyRule::How::Gated) {
             const auto isGated = gated(name.name, *rule);
             if (!isGated)
@@ -253,8 +259,12 @@ private:
         } else if (how == How::Axis1) {
             return std::nullopt;
         }
-        if (how == How::Gated)
-            plan.pieces = halves(plan.pieces);
+        if (how == How::Gated) {
+            auto cut = halves(plan.pieces);
+            if (!cut)
+                return std::nullopt;
+            plan.pieces = std::move(*cut);
+        }
         whole.shape = std::move(shape);
         return plan;
     }
@@ -288,9 +298,16 @@ private:
         return fits;
     }
 
-    static std::vector<AssembledPiece> halves(const std::vector<AssembledPiece> &pieces)
+    /// The first half of the rows of every piece, then the second; nothing where they have no halves.
+    std::optional<std::vector<AssembledPiece>>
+    halves(const std::vector<AssembledPiece> &pieces) const
     {
         std::vector<AssembledPiece> result;
+        for (const AssembledPiece &piece : pieces) {
+            const Shape &shape = m_catalog.tensors[piece.copies.front()].shape;
+            if (shape.rank() == 0 || shape.dims[0] % 2 != 0)
+                return std::nullopt;
+        }
         for (const bool second : {false, true}) {
             for (const AssembledPiece &piece : pieces)
                 result.push_back({piece.copies, second ? piece.size / 2 : 0, piece.size / 2});
@@ -298,7 +315,7 @@ private:
         return result;
     }
 
-    /// Once what every rank that has it holds alike; the others as they are.
+    /// Once what every rank that ought to have it holds alike; the others as they are.
     std::vector<ValueRef> valuesOfAll() const
     {
         std::map<KeyPath, std::vector<const ValueRef *>> groups;
@@ -306,10 +323,10 @@ private:
             groups[wholePath(value.path)].push_back(&value);
         std::vector<ValueRef> result;
         for (const auto &[path, values] : groups) {
-            const bool alike =
-                std::all_of(values.begin(), values.end(), [&](const ValueRef *value) {
-                    return value->value.identicalTo(values.front()->value);
-                });
+            const bool alike = isHeldByAll(values)
+                && std::all_of(values.begin(), values.end(), [&](const ValueRef *value) {
+                                   return value->value.identicalTo(values.front()->value);
+                               });
             for (const ValueRef *value : values) {
                 result.push_back(*value);
                 if (isOwnNumber(value->path))
@@ -321,6 +338,29 @@ private:
             }
         }
         return result;
+    }
+
+    /// By every rank; what belongs to a model's stage, by every rank of the stages that have it.
+    bool isHeldByAll(const std::vector<const ValueRef *> &values) const
+    {
+        std::set<std::string_view> holders;
+        std::set<std::int64_t> stages;
+        bool isModels = false;
+        for (const ValueRef *value : values) {
+            const auto &keys = value->path.keys;
+            const auto stand = keys.empty() ? m_stands.end() : m_stands.find(keys[0].text);
+            if (stand == m_stands.end())
+                continue; // of no rank
+            holders.insert(stand->first);
+            stages.insert(stand->second.pipeline);
+            isModels = isModels || (keys.size() > 2 && chunkOf(keys[1].text));
+        }
+        if (holders.empty())
+            return true;
+        return std::all_of(m_stands.begin(), m_stands.end(), [&](const auto &each) {
+            return holders.contains(each.first)
+                || (isModels && !stages.contains(each.second.pipeline));
+        });
     }
 
     /// A rank's own number of a parameter, whose state goes by the parameter's name here.

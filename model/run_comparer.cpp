@@ -369,7 +369,8 @@ void RunComparer::State::openStep(std::stop_token stop)
     CompareOptions own = options;
     // Statistics belong to the step that is shown: the first that differs.
     own.measure = !parted || bisection;
-    LogicalSides sides = logicalSides(std::move(sourceA).value(), std::move(sourceB).value());
+    LogicalSides sides =
+        logicalSides(std::move(sourceA).value(), std::move(sourceB).value(), own.pairing);
     comparer = std::make_unique<CheckpointComparer>(std::move(sides.a), std::move(sides.b),
                                                     std::move(own), backend, executor);
 }

@@ -188,6 +188,7 @@ Result<Options> finishOptions(RawOptions raw)
     if (raw.pair != "auto" && raw.pair != "strict")
         return usage("--pair is strict or auto");
     pairing.strict = raw.pair == "strict";
+    pairing.raw = options.open.raw;
     for (const std::string &text : raw.renames) {
         FP_TRY(RenameRule rule, RenameRule::parse(text));
         pairing.renames.push_back(std::move(rule));

@@ -48,7 +48,7 @@ FoundElements readStep(const Run &a, const Run &b, const PlannedStep &step,
     auto sourceB = b.open(*step.b, {});
     if (!sourceB)
         return notOpened(b.steps()[*step.b], std::move(sourceB).error());
-    LogicalSides sides = logicalSides(*sourceA, *sourceB);
+    LogicalSides sides = logicalSides(*sourceA, *sourceB, request.pairing);
     const bool complete = (*sourceA)->catalog().complete && (*sourceB)->catalog().complete;
     auto pair = findPair(sides.a, sides.b, request.pairing, request.tensor);
     if (!pair) {

@@ -28,7 +28,8 @@ Result<OpenedPair> openStepOfBoth(const SessionInputs &inputs, std::optional<Ste
     if (inputs.b) {
         FP_TRY(opened.b, openStep(*inputs.b, step, stop));
     }
-    LogicalSides sides = logicalSides(std::move(opened.a), std::move(opened.b));
+    LogicalSides sides =
+        logicalSides(std::move(opened.a), std::move(opened.b), inputs.options.pairing);
     return OpenedPair{std::move(sides.a), std::move(sides.b)};
 }
 

@@ -119,6 +119,8 @@ private slots:
     void optimizerStateMeets();
     void whatIsThereTwiceMeetsNobody();
     void strictTakesNoTable();
+    void whatHasAPartnerCounts();
+    void subByteRowsAreNotTold();
 };
 
 void NamePairingTest::theTableIsSound()
@@ -193,6 +195,7 @@ void NamePairingTest::familiesMeanTheSame()
     // Flax's leaves, in one table of names.
     QCOMPARE(meaningOf("params.model.layers.0.self_attn.o_proj.kernel"),
              meaningOf("model.layers.0.self_attn.o_proj.weight"));
+    QVERIFY(meaningOf("model.layers.0.self_attn.q_proj.scale").ends_with("query.scale"));
     QCOMPARE(meaningOf("params.transformer.h.0.ln_1.scale"),
              meaningOf("transformer.h.0.ln_1.weight"));
     QVERIFY(meaningOf("model.layers.0.something_else.weight").empty());
@@ -397,6 +400,32 @@ void NamePairingTest::strictTakesNoTable()
     CompareOptions options;
     options.pairing.strict = true;
     QCOMPARE(compared(a, b, options).counts.matched(), std::uint64_t(0));
+}
+
+/// B's other tensor of the meaning has a partner by its name: A's second would meet it by accident.
+void NamePairingTest::whatHasAPartnerCounts()
+{
+    const auto a = std::make_shared<MemorySource>(), b = std::make_shared<MemorySource>();
+    add(a, "model.embed_tokens.weight", {2}, {1, 2});
+    add(b, "model.embed_tokens.weight", {2}, {1, 2});
+    add(a, "module.transformer.embed_tokens.weight", {2}, {3, 4});
+    add(b, "embedding.word_embeddings.weight", {2}, {3, 5});
+    const CheckpointComparison comparison = compared(a, b);
+    const TensorRow *row = rowOf(comparison, "module.transformer.embed_tokens.weight");
+    QVERIFY(row && row->status == ItemStatus::OnlyInA);
+}
+
+/// Rows of twelve bits: what the bytes hold in another order is no row.
+void NamePairingTest::subByteRowsAreNotTold()
+{
+    const auto a = std::make_shared<MemorySource>(), b = std::make_shared<MemorySource>();
+    const std::vector<std::uint8_t> all = {0, 1, 2, 3, 4, 5}, first = {5, 4, 3}, second = {2, 1, 0};
+    const std::string before = "model.layers.0.mlp.";
+    a->add(MemorySource::pathOf("decoder.layers.0.mlp.linear_fc1.weight"), "float6_e2m3", {4, 2},
+           all);
+    b->add(MemorySource::pathOf(before + "gate_proj.weight"), "float6_e2m3", {2, 2}, first);
+    b->add(MemorySource::pathOf(before + "up_proj.weight"), "float6_e2m3", {2, 2}, second);
+    QCOMPARE(textOf(compared(a, b), "same-rows-fused"), std::string());
 }
 
 QTEST_GUILESS_MAIN(NamePairingTest)

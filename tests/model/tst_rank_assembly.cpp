@@ -149,7 +149,7 @@ CheckpointComparison compared(const SourcePtr &a, const SourcePtr &b)
 {
     a->finish();
     b->finish();
-    const LogicalSides sides = logicalSides(a, b);
+    const LogicalSides sides = logicalSides(a, b, {});
     CpuBackend backend;
     SerialExecutor serial;
     CheckpointComparer comparer(sides.a, sides.b, {}, backend, serial);
@@ -190,6 +190,15 @@ private slots:
     void optimizerStateGoesByItsParameter();
     void whatIsNotKnownIsNotAssembled();
     void equalRanksAreLeftAlone();
+    void oddFeaturesHaveNoGates();
+    void partsThatDoNotCoverAreUnreadable();
+    void strictAndRawLeaveSidesAlone();
+    void aValueOfSomeRanksStaysTheirs();
+    void weightsOfNoRuleStayApart();
+    void layersAreNamedByTheOtherSide_data();
+    void layersAreNamedByTheOtherSide();
+    void longRowsAreReadByColumns();
+    void otherAxesAreNotAssembled();
 };
 
 void RankAssemblyTest::theTableIsWellFormed()
@@ -417,10 +426,166 @@ void RankAssemblyTest::equalRanksAreLeftAlone()
     const SourcePtr a = ranks({2, 2, false}), b = ranks({2, 2, false});
     a->finish();
     b->finish();
-    const LogicalSides sides = logicalSides(a, b);
+    const LogicalSides sides = logicalSides(a, b, {});
     QVERIFY(sides.a == a && sides.b == b);
-    const LogicalSides alone = logicalSides(a, nullptr);
+    const LogicalSides alone = logicalSides(a, nullptr, {});
     QVERIFY(alone.a == a && !alone.b);
+}
+
+/// The third feature of a rank is neither gate nor up: what the whole would hold, nobody can say.
+void RankAssemblyTest::oddFeaturesHaveNoGates()
+{
+    const SourcePtr parts = ranks({2, 1, true});
+    const std::string name = "decoder.layers.0.mlp.linear_fc1.bias";
+    for (Index tp = 0; tp < 2; ++tp) {
+        TensorRef &part = parts->add(
+            {{Key::of("mp_rank_0" + std::to_string(tp)), Key::of("model"), Key::of(name)}}, "uint8",
+            {3}, std::vector<std::uint8_t>{1, 2, 3});
+        part.owner = OwnerIndex(tp);
+    }
+    const SourcePtr wholes = whole(true);
+    wholes->add({{Key::of(name)}}, "uint8", {6}, std::vector<std::uint8_t>{1, 1, 2, 2, 0, 0});
+    const CheckpointComparison comparison = compared(parts, wholes);
+    QVERIFY2(comparison.verdict.outcome != Outcome::Identical, outcomeOf(comparison).c_str());
+    QVERIFY(rowOf(comparison, "mp_rank_00.model." + name));
+    QVERIFY(rowOf(comparison, "mp_rank_01.model." + name));
+    QVERIFY(std::none_of(comparison.tensors.begin(), comparison.tensors.end(),
+                         [&](const TensorRow &row) { return row.nameA == "model." + name; }));
+}
+
+void RankAssemblyTest::partsThatDoNotCoverAreUnreadable()
+{
+    const auto below = std::make_shared<MemorySource>();
+    below->addFloats("part", {1, 2});
+    below->finish();
+    for (const auto how : {AssemblyPlan::How::InTurn, AssemblyPlan::How::Rows}) {
+        AssembledSource::Item item;
+        item.tensor.path = MemorySource::pathOf("whole");
+        item.tensor.dtype = *dtypeByName("float32");
+        item.tensor.shape.dims = {1, 3};
+        item.plan = AssemblyPlan{how, {{{0}, 0, 8}}, 1, "a part"};
+        const AssembledSource source(below, AssembledSource::frameOf(below->catalog()), {item});
+        QVERIFY(source.catalog().tensors[0].unreadable);
+        std::vector<std::byte> bytes(12);
+        QVERIFY(!source.read(0, 0, bytes).ok());
+        QVERIFY(!source.read(0, 8, std::span(bytes).first(4)).ok());
+    }
+}
+
+void RankAssemblyTest::strictAndRawLeaveSidesAlone()
+{
+    const SourcePtr a = ranks({2, 2, false}), b = whole(false);
+    a->finish();
+    b->finish();
+    PairingOptions strict, raw;
+    strict.strict = true;
+    raw.raw = true;
+    for (const PairingOptions &options : {strict, raw}) {
+        const LogicalSides sides = logicalSides(a, b, options);
+        QVERIFY(sides.a == a && sides.b == b);
+    }
+}
+
+/// What rank 1 lacks is not what every rank holds.
+void RankAssemblyTest::aValueOfSomeRanksStaysTheirs()
+{
+    const SourcePtr parts = ranks({2, 1, false}), wholes = whole(false);
+    parts->addValue({{Key::of("mp_rank_00"), Key::of("consumed")}}, Value::integer(7));
+    wholes->addValue("consumed", Value::integer(7));
+    const CheckpointComparison comparison = compared(parts, wholes);
+    QVERIFY2(comparison.verdict.outcome != Outcome::Identical, outcomeOf(comparison).c_str());
+    QVERIFY(std::any_of(comparison.values.begin(), comparison.values.end(),
+                        [](const auto &row) { return row.name == "mp_rank_00.consumed"; }));
+}
+
+/// Parts are not copies because no rule says how they are cut; those of a rule are put together.
+void RankAssemblyTest::weightsOfNoRuleStayApart()
+{
+    const std::string unknown = "decoder.layers.0.mixer.in_proj.weight";
+    const std::string known = "decoder.layers.0.self_attention.linear_q_up_proj.weight";
+    const SourcePtr parts = ranks({2, 1, false}), wholes = whole(false);
+    const Elements all = elementsOf(8 * Hidden, 7);
+    for (const std::string &name : {unknown, known}) {
+        for (Index tp = 0; tp < 2; ++tp)
+            addPart(parts, "mp_rank_0" + std::to_string(tp), OwnerIndex(tp), name, {4, Hidden},
+                    cut(all, Hidden, tp * 4, tp * 4 + 4, 0, Hidden));
+        wholes->add({{Key::of(name)}}, "float32", {8, Hidden}, all);
+    }
+    const CheckpointComparison comparison = compared(parts, wholes);
+    const TensorRow *row = rowOf(comparison, known);
+    QVERIFY(row && row->status == ItemStatus::Identical);
+    row = rowOf(comparison, "mp_rank_01.model." + unknown);
+    QVERIFY(row && row->status == ItemStatus::NotCompared);
+    QVERIFY2(comparison.verdict.outcome == Outcome::Undecided, outcomeOf(comparison).c_str());
+}
+
+void RankAssemblyTest::layersAreNamedByTheOtherSide_data()
+{
+    QTest::addColumn<quint64>("layers");
+    QTest::addColumn<quint64>("size");
+    QTest::addColumn<quint64>("gap");
+    QTest::addColumn<bool>("apart");
+    QTest::newRow("all named") << quint64(3) << quint64(1) << quint64(9) << true;
+    QTest::newRow("one missing") << quint64(3) << quint64(1) << quint64(1) << false;
+    QTest::newRow("empty") << quint64(3) << quint64(0) << quint64(9) << false;
+    QTest::newRow("too many") << quint64(4097) << quint64(1) << quint64(5000) << false;
+}
+
+void RankAssemblyTest::layersAreNamedByTheOtherSide()
+{
+    QFETCH(quint64, layers);
+    QFETCH(quint64, size);
+    QFETCH(quint64, gap);
+    QFETCH(bool, apart);
+    const auto a = std::make_shared<MemorySource>(), b = std::make_shared<MemorySource>();
+    a->add({{Key::of("decoder.layers.w")}}, "float32", {layers, size}, Elements(layers * size, 1));
+    for (Index layer = 0; layer < layers; ++layer) {
+        if (layer != gap)
+            b->add({{Key::of("decoder.layers." + std::to_string(layer) + ".w")}}, "float32", {size},
+                   Elements(size, 1));
+    }
+    a->finish();
+    b->finish();
+    const LogicalSides sides = logicalSides(a, b, {});
+    QCOMPARE(sides.a != a, apart);
+    QCOMPARE(sides.a->catalog().tensors.size(), std::size_t(apart ? layers : 1));
+}
+
+/// Rows of 2.4 MB, cut in two, are longer than what is read at once.
+void RankAssemblyTest::longRowsAreReadByColumns()
+{
+    constexpr Index Part = 300000;
+    const auto source = std::make_shared<MemorySource>();
+    const Elements all = elementsOf(2 * 2 * Part, 9);
+    for (Index tp = 0; tp < 2; ++tp) {
+        source->editCatalog().owners.push_back({{{"tp", std::int64_t(tp)}}});
+        addPart(source, "mp_rank_0" + std::to_string(tp), OwnerIndex(tp),
+                "decoder.layers.0.mlp.linear_fc2.weight", {2, Part},
+                cut(all, 2 * Part, 0, 2, tp * Part, (tp + 1) * Part));
+    }
+    source->finish();
+    const auto wholes = withWholeTensors(source);
+    QCOMPARE(wholes->catalog().tensors.size(), std::size_t(1));
+    const auto raw = std::as_bytes(std::span(all));
+    for (const auto &[first, size] : {std::pair<std::size_t, std::size_t>(0, raw.size()),
+                                      {Part * 4 - 3, 7},
+                                      {Part * 8 - 3, 5},
+                                      {Part * 2, Part * 10}}) {
+        std::vector<std::byte> read(size);
+        QVERIFY(wholes->read(0, first, read).ok());
+        QVERIFY(std::equal(read.begin(), read.end(), raw.begin() + std::ptrdiff_t(first)));
+    }
+}
+
+/// DeepSpeed's folders bear the same name; what its axes say is not known here.
+void RankAssemblyTest::otherAxesAreNotAssembled()
+{
+    const auto source = std::make_shared<MemorySource>();
+    source->editCatalog().owners.push_back({{{"dp", 0}, {"mp", 0}}});
+    addPart(source, "mp_rank_00", 0, "decoder.final_layernorm.weight", {2}, {1, 2});
+    source->finish();
+    QCOMPARE(withWholeTensors(source)->catalog().tensors[0].name,
+             std::string("mp_rank_00.model.decoder.final_layernorm.weight"));
 }
 
 QTEST_APPLESS_MAIN(RankAssemblyTest)
