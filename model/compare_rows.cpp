@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 namespace forkpoint {
 
@@ -53,6 +54,24 @@ std::set<std::vector<std::pair<std::string, std::int64_t>>> ranksOf(const Catalo
 bool ownedByRank(const TensorRow &row, const Catalog &a, const Catalog &b)
 {
     return (row.a && rankOf(a, *row.a)) || (row.b && rankOf(b, *row.b));
+}
+
+/// What the tensors of ranks are called behind their first keys: those of the rank's folder and of
+/// the model in it.
+std::set<std::string_view> partsOfRanks(const Catalog &catalog)
+{
+    constexpr int MostKeys = 3;
+    std::set<std::string_view> names;
+    for (TensorIndex i = 0; i < catalog.tensors.size(); ++i) {
+        if (!rankOf(catalog, i))
+            continue;
+        std::string_view name = catalog.tensors[i].name;
+        for (int keys = 0; keys < MostKeys && name.find('.') != name.npos; ++keys) {
+            name.remove_prefix(name.find('.') + 1);
+            names.insert(name);
+        }
+    }
+    return names;
 }
 
 TensorRow rowOf(const TensorPair &pair, const Catalog &a, const Catalog &b)
@@ -151,6 +170,11 @@ PreparedRows prepareRows(const Pairing &pairing, const Catalog &a, const Catalog
     // Rank-local tensors mean the same only if they come from the same ranks on both sides.
     const std::vector<OptimizerNames> ofA = optimizerNames(a), ofB = optimizerNames(b);
     const bool unlikeRanks = ranksOf(a) != ranksOf(b);
+    std::set<std::string_view> partsInA, partsInB;
+    if (unlikeRanks) {
+        partsInA = partsOfRanks(a);
+        partsInB = partsOfRanks(b);
+    }
     PreparedRows prepared;
     prepared.rows.reserve(pairing.tensors.size());
     prepared.measuredAs.reserve(pairing.tensors.size());
@@ -163,6 +187,12 @@ PreparedRows prepareRows(const Pairing &pairing, const Catalog &a, const Catalog
             row.status = ItemStatus::NotCompared;
             row.notComparable = true;
             row.reason = "the state of one rank, and the two sides were written by unlike ranks";
+        } else if ((!row.a && partsInA.count(row.nameB) > 0)
+                   || (!row.b && partsInB.count(row.nameA) > 0)) {
+            row.status = ItemStatus::NotCompared;
+            row.notComparable = true;
+            row.reason = std::string(row.a ? "B" : "A")
+                + " holds it in parts of ranks that no rule puts together";
         } else {
             classify(row, a, b, prepared.measuredAs.back());
         }
