@@ -108,13 +108,9 @@ private:
         if (row.shapeA != row.shapeB)
             return;
         const auto rows = rowPermutation(*a, *b, std::size_t(a->size() / dimsA[0]), m_search);
-        if (rows.map) {
-            const PermutationForm form = formOf(*rows.map);
-            return add("same-rows-permuted", row,
-                       permutationMeaning(row.name, form, rows.map->size()) + "; "
-                           + permutationMapText(*rows.map, form,
-                                                row.shapeA.rank() == 1 ? "elements" : "rows"));
-        }
+        if (rows.map)
+            return addMap("same-rows-permuted", row, {}, row.name, *rows.map,
+                          row.shapeA.rank() == 1 ? "elements" : "rows");
         if (rows.isLeftOut)
             return m_search.leaveOut(row.name);
         if (dimsA.size() == 2)
@@ -125,40 +121,43 @@ private:
     void lookAtCrossed(const TensorRow &row, const std::vector<std::byte> &a,
                        const std::vector<std::byte> &b)
     {
-        const Index rows = row.shapeA.dims[0], columns = row.shapeA.dims[1];
-        const std::size_t width = row.dtypeA.positionBits() / 8;
-        if (!m_search.spend(2 * a.size()))
-            return m_search.leaveOut(row.name);
-        const auto found = rowPermutation(transposed(a, rows, columns, width), b,
-                                          std::size_t(rows * width), m_search);
-        if (found.isLeftOut)
-            return m_search.leaveOut(row.name);
-        if (!found.map)
-            return;
-        const PermutationForm form = formOf(*found.map);
-        add("same-rows-permuted", row,
-            "A transposed, " + permutationMeaning(row.name, form, found.map->size()) + "; "
-                + permutationMapText(*found.map, form, "rows"));
+        if (const auto map = mapOfTransposed(row, a, b, false))
+            addMap("same-rows-permuted", row, "A transposed, ", row.name, *map, "rows");
     }
 
     void lookAtColumns(const TensorRow &row, const std::vector<std::byte> &a,
                        const std::vector<std::byte> &b)
     {
+        if (const auto map = mapOfTransposed(row, a, b, true))
+            addMap("same-columns-permuted", row, {}, {}, *map, "columns");
+    }
+
+    /// Which of A's columns are B's rows, or B's columns; says so where the search does not get there.
+    std::optional<std::vector<Index>> mapOfTransposed(const TensorRow &row,
+                                                      const std::vector<std::byte> &a,
+                                                      const std::vector<std::byte> &b, bool both)
+    {
         const Index rows = row.shapeA.dims[0], columns = row.shapeA.dims[1];
         const std::size_t width = row.dtypeA.positionBits() / 8;
-        if (!m_search.spend(2 * a.size()))
-            return m_search.leaveOut(row.name);
-        const auto found =
-            rowPermutation(transposed(a, rows, columns, width), transposed(b, rows, columns, width),
-                           std::size_t(rows * width), m_search);
+        if (!m_search.spend(2 * a.size())) {
+            m_search.leaveOut(row.name);
+            return std::nullopt;
+        }
+        auto found = rowPermutation(transposed(a, rows, columns, width),
+                                    both ? transposed(b, rows, columns, width) : b,
+                                    std::size_t(rows * width), m_search);
         if (found.isLeftOut)
-            return m_search.leaveOut(row.name);
-        if (!found.map)
-            return;
-        const PermutationForm form = formOf(*found.map);
-        add("same-columns-permuted", row,
-            permutationMeaning({}, form, found.map->size()) + "; "
-                + permutationMapText(*found.map, form, "columns"));
+            m_search.leaveOut(row.name);
+        return found.isLeftOut ? std::nullopt : std::move(found.map);
+    }
+
+    void addMap(std::string id, const TensorRow &row, const std::string &before,
+                const std::string &named, const std::vector<Index> &map, std::string_view what)
+    {
+        const PermutationForm form = formOf(map);
+        add(std::move(id), row,
+            before + permutationMeaning(named, form, map.size()) + "; "
+                + permutationMapText(map, form, what));
     }
 
     /// Rows beyond those of the other side: padding of a vocabulary to what the ranks divide.
