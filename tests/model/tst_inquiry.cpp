@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The second look at traces that part: modules around the first record that differs, what splits the
 // calls of its family, which kernels were launched (rules M12, M24, M27).
-#include "model/trace_comparer.h"
 #include "model/trace_inquiry.h"
-#include "tests/support/fake_trace.h"
+#include "tests/support/compared_traces.h"
 
 #include <QtTest>
 
@@ -23,19 +22,14 @@ TraceRecord within(std::string scope, std::string name, std::vector<Observation>
     return record;
 }
 
-TraceComparison compared(const std::vector<Records> &a, const std::vector<Records> &b)
+TraceComparison comparedRanks(const std::vector<Records> &a, const std::vector<Records> &b)
 {
     FakeTrace left, right;
     for (std::size_t rank = 0; rank < a.size(); ++rank) {
         left.rank(std::int64_t(rank), a[rank]);
         right.rank(std::int64_t(rank), b[rank]);
     }
-    const auto share = [](const FakeTrace &trace) {
-        return std::shared_ptr<const Trace>(std::shared_ptr<void>(), &trace);
-    };
-    TraceComparer comparer(share(left), share(right), {});
-    while (comparer.advance({})) {}
-    return comparer.result();
+    return compared(left, right);
 }
 
 const Finding *findingOf(const TraceComparison &comparison, std::string_view id)
@@ -88,7 +82,7 @@ private slots:
                            within("layers.0.mlp.up", "mm", {strong("x")}, {strong("h")}),
                            within("layers.0.mlp.down", "mm", {strong("h")}, {strong(out)})};
         };
-        const TraceComparison result = compared({records("1")}, {records("2")});
+        const TraceComparison result = comparedRanks({records("1")}, {records("2")});
         const Finding *scopes = findingOf(result, "scopes");
         QVERIFY(scopes && scopes->certainty == Certainty::Is);
         QCOMPARE(
@@ -102,7 +96,7 @@ private slots:
         const auto records = [](std::string out) {
             return Records{within("layers.0", "mm", {seen("e")}, {seen(std::move(out))})};
         };
-        const TraceComparison result = compared({records("1")}, {records("2")});
+        const TraceComparison result = comparedRanks({records("1")}, {records("2")});
         QVERIFY(findingOf(result, "scopes")->certainty == Certainty::ConsistentWith);
     }
 
@@ -113,7 +107,7 @@ private slots:
             return Records{
                 within("layers.0", "aten.relu.default", {seen("e")}, {seen(std::move(out))})};
         };
-        QVERIFY(!findingOf(compared({records("1")}, {records("2")}), "scopes"));
+        QVERIFY(!findingOf(comparedRanks({records("1")}, {records("2")}), "scopes"));
     }
 
     void anUnknownProducerLeavesTheModuleOpen() // M12, M13
@@ -121,7 +115,7 @@ private slots:
         const auto records = [](std::string in) {
             return Records{within("layers.0", "mm", {strong(in)}, {strong(in + "out")})};
         };
-        QVERIFY(!findingOf(compared({records("1")}, {records("2")}), "scopes"));
+        QVERIFY(!findingOf(comparedRanks({records("1")}, {records("2")}), "scopes"));
     }
 
     void whatSplitsTheCallsIsADiscriminator() // M24
@@ -135,7 +129,8 @@ private slots:
             }
             return records;
         };
-        const TraceComparison result = compared({rank("a"), rank("a")}, {rank("b"), rank("b")});
+        const TraceComparison result =
+            comparedRanks({rank("a"), rank("a")}, {rank("b"), rank("b")});
         const QString found = textOf(result, "discriminator");
         QVERIFY2(found.contains("differ by acc (0: 0 of 4 diverge, 1: 4 of 4 diverge)"),
                  qPrintable(found));
@@ -150,7 +145,7 @@ private slots:
         // acc and layer coincide: the cross shows that no call tells them apart.
         const Records a = {gemm("NT:acc0", 0, "same"), gemm("NT:acc1", 1, "1")};
         const Records b = {gemm("NT:acc0", 0, "same"), gemm("NT:acc1", 1, "2")};
-        const QString found = textOf(compared({a}, {b}), "discriminator");
+        const QString found = textOf(comparedRanks({a}, {b}), "discriminator");
         QVERIFY2(found.contains("crossed: 0 with 0 0 of 1 diverge, 1 with 1 1 of 1 diverge;"),
                  qPrintable(found));
     }
@@ -160,7 +155,7 @@ private slots:
         Records a = {gemm("NT:acc0", 0, "same"), gemm("NT:acc1", 0, "1"), gemm("NT:acc0", 1, "3")};
         Records b = {gemm("NT:acc0", 0, "same"), gemm("NT:acc1", 0, "2"), gemm("NT:acc0", 1, "4")};
         b[2].inputs[0].digest = "other";
-        const QString found = textOf(compared({a}, {b}), "discriminator");
+        const QString found = textOf(comparedRanks({a}, {b}), "discriminator");
         QVERIFY2(found.contains("1 clean, 1 divergent, 0 unclassified; 1 call is left out"),
                  qPrintable(found));
     }
@@ -187,10 +182,10 @@ private slots:
             return record;
         };
         const TraceComparison inside =
-            compared({{launch("softmax_128", 0, "1")}}, {{launch("softmax_128", 0, "2")}});
+            comparedRanks({{launch("softmax_128", 0, "1")}}, {{launch("softmax_128", 0, "2")}});
         QVERIFY(textOf(inside, "kernels").contains("the cause is inside"));
         const TraceComparison other =
-            compared({{launch("tile_64", 0, "1")}}, {{launch("tile_128", 0, "2")}});
+            comparedRanks({{launch("tile_64", 0, "1")}}, {{launch("tile_128", 0, "2")}});
         QVERIFY(textOf(other, "kernels").contains("tile_64 (1 → 0 launches)"));
         QVERIFY(textOf(other, "kernels").contains("an autotuner chose otherwise"));
         for (const TraceComparison *result : {&inside, &other}) {

@@ -2,10 +2,9 @@
 // The rules by which two traces are compared, one test each. What other comparators answer on the
 // same records is in the comment of the test: each of these is a hole of one of them.
 #include "model/trace_alignment.h"
-#include "model/trace_comparer.h"
 #include "model/trace_divergence.h"
 #include "model/trace_plan.h"
-#include "tests/support/fake_trace.h"
+#include "tests/support/compared_traces.h"
 
 #include <QtTest>
 
@@ -13,26 +12,6 @@ using namespace forkpoint;
 using namespace forkpoint::test;
 
 namespace {
-
-TraceComparison compared(const FakeTrace &a, const FakeTrace &b)
-{
-    // The comparer holds shared traces; these live longer.
-    const auto share = [](const FakeTrace &trace) {
-        return std::shared_ptr<const Trace>(std::shared_ptr<void>(), &trace);
-    };
-    TraceComparer comparer(share(a), share(b), {});
-    while (comparer.advance({}))
-        ;
-    return comparer.result();
-}
-
-TraceComparison compared(std::vector<TraceRecord> a, std::vector<TraceRecord> b)
-{
-    FakeTrace left, right;
-    left.rank(0, std::move(a));
-    right.rank(0, std::move(b));
-    return compared(left, right);
-}
 
 const RankDivergence &firstOf(const TraceComparison &comparison, std::size_t rank = 0)
 {

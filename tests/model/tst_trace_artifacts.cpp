@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rules M13 to M16: what must not be blamed, and what must not count as equal.
-#include "model/trace_comparer.h"
 #include "model/trace_rules.h"
-#include "tests/support/fake_trace.h"
+#include "tests/support/compared_traces.h"
 
 #include <QtTest>
 
@@ -10,17 +9,6 @@ using namespace forkpoint;
 using namespace forkpoint::test;
 
 namespace {
-
-TraceComparison compared(std::vector<TraceRecord> a, std::vector<TraceRecord> b)
-{
-    auto left = std::make_shared<FakeTrace>(), right = std::make_shared<FakeTrace>();
-    left->rank(0, std::move(a));
-    right->rank(0, std::move(b));
-    TraceComparer comparer(left, right, {});
-    while (comparer.advance({}))
-        ;
-    return comparer.result();
-}
 
 Outcome outcomeOf(const TraceComparison &comparison)
 {

@@ -3,8 +3,7 @@
 // traces that were cut at the same place, and of recomputations that nobody looked at.
 #include "model/trace_certificate.h"
 
-#include "model/trace_comparer.h"
-#include "tests/support/fake_trace.h"
+#include "tests/support/compared_traces.h"
 
 #include <QtTest>
 
@@ -12,18 +11,6 @@ using namespace forkpoint;
 using namespace forkpoint::test;
 
 namespace {
-
-TraceComparison compared(const FakeTrace &a, const FakeTrace &b)
-{
-    // The comparer holds shared traces; these live longer.
-    const auto share = [](const FakeTrace &trace) {
-        return std::shared_ptr<const Trace>(std::shared_ptr<void>(), &trace);
-    };
-    TraceComparer comparer(share(a), share(b), {});
-    while (comparer.advance({}))
-        ;
-    return comparer.result();
-}
 
 TraceRecord proven()
 {

@@ -2,9 +2,8 @@
 // What of two traces is compared: the steps and records that were asked for, what was left out, and
 // what the size of traces may cost.
 #include "model/run_comparer.h"
-#include "model/trace_comparer.h"
 #include "model/trace_divergence.h"
-#include "tests/support/fake_trace.h"
+#include "tests/support/compared_traces.h"
 
 #include "gpu/cpu_backend.h"
 #include "tests/support/memory_source.h"
@@ -15,19 +14,6 @@ using namespace forkpoint;
 using namespace forkpoint::test;
 
 namespace {
-
-std::shared_ptr<const Trace> shared(const FakeTrace &trace)
-{
-    return {std::shared_ptr<void>(), &trace}; // the comparer holds it, the test keeps it
-}
-
-TraceComparison compared(const FakeTrace &a, const FakeTrace &b, const TraceRequest &request = {})
-{
-    TraceComparer comparer(shared(a), shared(b), request);
-    while (comparer.advance({}))
-        ;
-    return comparer.result();
-}
 
 Observation proven(std::string digest)
 {
