@@ -17,49 +17,20 @@ namespace {
 constexpr std::array<std::string_view, 7> Expected = {"batch", "forward",   "loss",  "backward",
                                                       "grad",  "grad_norm", "weight"};
 
-LinkStatus statusOf(std::uint64_t different, std::uint64_t compared, std::uint64_t unknown,
-                    Strength weakest)
-{
-    if (different > 0)
-        return LinkStatus::Different;
-    if (compared == 0)
-        return unknown > 0 ? LinkStatus::Undecided : LinkStatus::NotRecorded;
-    return unknown == 0 && provesEquality(weakest) ? LinkStatus::Equal : LinkStatus::Undecided;
-}
-
 } // namespace
 
-std::string_view toString(LinkStatus status)
-{
-    switch (status) {
-    case LinkStatus::Equal: return "equal";
-    case LinkStatus::Different: return "different";
-    case LinkStatus::NotRecorded: return "not-recorded";
-    case LinkStatus::Undecided: return "undecided";
-    }
-    return "undecided";
-}
-
-CausalChain::Sum &CausalChain::sumOf(std::optional<std::int64_t> step, const std::string &stage)
+LinkSum &CausalChain::sumOf(std::optional<std::int64_t> step, const std::string &stage)
 {
     const auto [place, isNew] = m_steps[step].try_emplace(stage);
     if (isNew)
         place->second.order = ++m_order;
-    return place->second;
+    return place->second.evidence;
 }
 
 void CausalChain::add(const TraceComparison &trace)
 {
-    for (const StageSummary &stage : trace.stages) {
-        Sum &sum = sumOf(stage.iteration, stage.stage);
-        sum.compared += stage.evidence.compared;
-        sum.different += stage.evidence.different + stage.oneSided;
-        sum.unknown += stage.evidence.nothing + stage.evidence.notComparable;
-        if (stage.evidence.compared > stage.evidence.different)
-            sum.weakestEqual = std::min(sum.weakestEqual, stage.evidence.weakestEqual);
-        sum.strongestDifferent =
-            std::max(sum.strongestDifferent, stage.evidence.strongestDifferent);
-    }
+    for (const StageSummary &stage : trace.stages)
+        sumOf(stage.iteration, stage.stage).add(stage.evidence, stage.oneSided);
 }
 
 void CausalChain::add(std::optional<std::int64_t> step, const CheckpointComparison &checkpoint)
@@ -67,19 +38,13 @@ void CausalChain::add(std::optional<std::int64_t> step, const CheckpointComparis
     const auto take = [&](const auto &row, const std::string &stage) {
         if (isContext(row.stateClass))
             return;
-        Sum &sum = sumOf(step, stage);
-        if (row.status == ItemStatus::NotCompared) {
-            ++sum.unknown;
-            return;
-        }
-        ++sum.compared;
-        if (row.status == ItemStatus::Identical || row.withinTolerance) {
-            sum.weakestEqual = std::min(sum.weakestEqual, checkpoint.facts.strength);
-            return;
-        }
-        ++sum.different;
-        sum.strongestDifferent =
-            std::max(sum.strongestDifferent, checkpoint.facts.differenceStrength);
+        LinkSum &sum = sumOf(step, stage);
+        const bool isEqual = row.status == ItemStatus::Identical || row.withinTolerance;
+        if (row.status == ItemStatus::NotCompared)
+            sum.addUnknown();
+        else
+            sum.add(isEqual,
+                    isEqual ? checkpoint.facts.strength : checkpoint.facts.differenceStrength);
     };
     for (const TensorRow &row : checkpoint.tensors)
         take(row, stageOf(row));
@@ -90,14 +55,7 @@ void CausalChain::add(std::optional<std::int64_t> step, const CheckpointComparis
 void CausalChain::add(std::optional<std::int64_t> step, const std::string &stage, bool equal,
                       Strength strength)
 {
-    Sum &sum = sumOf(step, stage);
-    ++sum.compared;
-    if (equal) {
-        sum.weakestEqual = std::min(sum.weakestEqual, strength);
-        return;
-    }
-    ++sum.different;
-    sum.strongestDifferent = std::max(sum.strongestDifferent, strength);
+    sumOf(step, stage).add(equal, strength);
 }
 
 std::vector<ChainLink> CausalChain::links() const
@@ -105,18 +63,9 @@ std::vector<ChainLink> CausalChain::links() const
     std::vector<ChainLink> links;
     for (const auto &[step, stages] : m_steps) {
         std::vector<std::pair<std::tuple<std::size_t, std::size_t>, ChainLink>> ordered;
-        for (const auto &[stage, sum] : stages) {
-            ChainLink link{step,
-                           stage,
-                           statusOf(sum.different, sum.compared, sum.unknown, sum.weakestEqual),
-                           sum.compared,
-                           sum.different,
-                           Strength::None};
-            if (link.status == LinkStatus::Different)
-                link.strength = sum.strongestDifferent;
-            else if (sum.compared > 0)
-                link.strength = sum.weakestEqual;
-            ordered.emplace_back(std::tuple(causalPlace(stage), sum.order), std::move(link));
+        for (const auto &[stage, link] : stages) {
+            ordered.emplace_back(std::tuple(causalPlace(stage), link.order),
+                                 link.evidence.link(step, stage));
         }
         const bool hasPass = stages.count("forward") + stages.count("backward")
                 + stages.count("grad") + stages.count("batch")

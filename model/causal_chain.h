@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/chain_link.h"
 #include "model/trace_record.h"
-#include "model/verdict.h"
 
 #include <cstdint>
 #include <map>
@@ -15,25 +15,6 @@ namespace forkpoint {
 
 struct CheckpointComparison;
 struct TraceComparison;
-
-enum class LinkStatus : std::uint8_t {
-    Equal,
-    Different,
-    NotRecorded, ///< a hole: nothing was recorded there on both sides
-    Undecided,   ///< no difference seen, by evidence that may not say equal
-};
-
-std::string_view toString(LinkStatus status);
-
-/// One link of the causal chain: a stage of one step, over everything known about both runs.
-struct ChainLink
-{
-    std::optional<std::int64_t> step;
-    std::string stage;
-    LinkStatus status = LinkStatus::NotRecorded;
-    std::uint64_t compared = 0, different = 0;
-    Strength strength = Strength::None; ///< of equality the weakest, of a difference the strongest
-};
 
 /// Collects links of several sources and puts them into causal order.
 class CausalChain
@@ -52,15 +33,14 @@ public:
     std::vector<ChainLink> links() const;
 
 private:
-    struct Sum
+    struct Link
     {
-        std::uint64_t compared = 0, different = 0, unknown = 0;
-        Strength weakestEqual = Strength::Bytes, strongestDifferent = Strength::None;
-        std::size_t order = 0;
+        LinkSum evidence;
+        std::size_t order = 0; ///< of first use
     };
-    Sum &sumOf(std::optional<std::int64_t> step, const std::string &stage);
+    LinkSum &sumOf(std::optional<std::int64_t> step, const std::string &stage);
 
-    std::map<std::optional<std::int64_t>, std::map<std::string, Sum>> m_steps;
+    std::map<std::optional<std::int64_t>, std::map<std::string, Link>> m_steps;
     std::size_t m_order = 0;
 };
 

@@ -164,9 +164,11 @@ bool RecordWindowBuilder::State::hasRoom() const
 bool RecordWindowBuilder::State::isSought(const RecordRow &row) const
 {
     const RecordQuery &query = window.query;
+    const RecordQuery::Sought &sought = query.sought;
     const auto isNamed = [&](const std::optional<ListedRecord> &side) {
-        return side && (query.soughtName.empty() || side->record.name == query.soughtName)
-            && (query.soughtStage.empty() || side->record.stage == query.soughtStage);
+        return side && (sought.name.empty() || side->record.name == sought.name)
+            && (sought.stage.empty() || side->record.stage == sought.stage)
+            && (!sought.microBatch || side->record.microBatch == sought.microBatch);
     };
     if (!isNamed(row.a) && !isNamed(row.b))
         return false;

@@ -30,12 +30,22 @@ struct RecordQuery
         NextInB,
     };
 
+    /// What the record is that is looked for; empty: any.
+    struct Sought
+    {
+        std::string stage = {}, name = {};
+        std::optional<std::int64_t> microBatch = {};
+
+        bool isAny() const { return *this == Sought(); }
+        bool operator==(const Sought &) const = default;
+    };
+
     std::size_t rank = 0; ///< into TraceComparison::ranks
     std::optional<std::int64_t> iteration;
     std::string stage; ///< lists records of it alone; empty: all
     Seek seek = Seek::FirstDifference;
-    std::uint64_t from = 0;              ///< a RecordRow::number
-    std::string soughtStage, soughtName; ///< empty: any
+    std::uint64_t from = 0; ///< a RecordRow::number
+    Sought sought;
 
     bool operator==(const RecordQuery &) const = default;
 };

@@ -10,21 +10,21 @@ namespace forkpoint {
 namespace {
 
 /// The stages in causal order; such as it does not know, in the order of their first use.
-std::vector<std::string> stagesOf(const std::vector<ChainLink> &links)
+std::vector<std::string> rowsOf(const std::vector<ChainLink> &links)
 {
-    std::vector<std::string> stages;
+    std::vector<std::string> rows;
     for (const ChainLink &link : links) {
-        if (link.step && std::find(stages.begin(), stages.end(), link.stage) == stages.end())
-            stages.push_back(link.stage);
+        if (link.step && std::find(rows.begin(), rows.end(), link.stage) == rows.end())
+            rows.push_back(link.stage);
     }
-    std::stable_sort(stages.begin(), stages.end(),
+    std::stable_sort(rows.begin(), rows.end(),
                      [](const auto &a, const auto &b) { return causalPlace(a) < causalPlace(b); });
-    return stages;
+    return rows;
 }
 
 } // namespace
 
-Timeline::Timeline(const std::vector<ChainLink> &links) : m_stages(stagesOf(links))
+Timeline::Timeline(const std::vector<ChainLink> &links) : m_rows(rowsOf(links))
 {
     for (const ChainLink &link : links) {
         if (!link.step)
@@ -34,15 +34,15 @@ Timeline::Timeline(const std::vector<ChainLink> &links) : m_stages(stagesOf(link
     }
     std::sort(m_steps.begin(), m_steps.end());
     m_steps.erase(std::unique(m_steps.begin(), m_steps.end()), m_steps.end());
-    m_places.assign(m_stages.size(), std::vector<std::uint32_t>(m_steps.size(), 0));
+    m_places.assign(m_rows.size(), std::vector<std::uint32_t>(m_steps.size(), 0));
     for (std::size_t i = 0; i < m_links.size(); ++i) {
-        const auto row = std::find(m_stages.begin(), m_stages.end(), m_links[i].stage);
+        const auto row = std::find(m_rows.begin(), m_rows.end(), m_links[i].stage);
         const auto column = std::lower_bound(m_steps.begin(), m_steps.end(), *m_links[i].step);
-        m_places[std::size_t(row - m_stages.begin())][std::size_t(column - m_steps.begin())] =
+        m_places[std::size_t(row - m_rows.begin())][std::size_t(column - m_steps.begin())] =
             std::uint32_t(i + 1);
     }
-    m_sums.assign(m_stages.size(), std::vector<Sums>(m_steps.size() + 1));
-    for (std::size_t row = 0; row < m_stages.size(); ++row) {
+    m_sums.assign(m_rows.size(), std::vector<Sums>(m_steps.size() + 1));
+    for (std::size_t row = 0; row < m_rows.size(); ++row) {
         for (std::size_t column = 0; column < m_steps.size(); ++column) {
             Sums sums = m_sums[row][column];
             if (const ChainLink *at = link(row, column)) {

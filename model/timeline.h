@@ -12,7 +12,8 @@
 
 namespace forkpoint {
 
-/// The causal chain as a table: a row for each stage, a column for each step. How much a stretch of
+/// The causal chain as a table: a row for each stage (or whatever else its links are called), a
+/// column for each step. How much a stretch of
 /// columns holds is answered at once, whatever its length, so that a view costs what it shows.
 class Timeline
 {
@@ -31,8 +32,9 @@ public:
     /// Links by step, then causal order, as CausalChain gives them. Those without a step are left out.
     explicit Timeline(const std::vector<ChainLink> &links);
 
-    const std::vector<std::string> &stages() const { return m_stages; } ///< in causal order
-    const std::vector<std::int64_t> &steps() const { return m_steps; }  ///< rising
+    /// Stages in causal order; others in the order of their first use.
+    const std::vector<std::string> &rows() const { return m_rows; }
+    const std::vector<std::int64_t> &steps() const { return m_steps; } ///< rising
     bool isEmpty() const { return m_steps.empty(); }
 
     /// The columns [first, end) of a row.
@@ -51,7 +53,7 @@ private:
         std::uint64_t compared = 0, different = 0;
     };
 
-    std::vector<std::string> m_stages;
+    std::vector<std::string> m_rows;
     std::vector<std::int64_t> m_steps;
     std::vector<std::vector<Sums>> m_sums; ///< row by row, one more than columns
     std::vector<ChainLink> m_links;        ///< of m_places

@@ -23,6 +23,8 @@ namespace {
 
 /// Output digests remembered to tell where an input came from.
 constexpr std::size_t MostOutputs = 1'000'000;
+/// Micro-batches of all iterations whose links are kept.
+constexpr std::size_t MostMicroBatches = 200'000;
 /// Places without a partner whose standing is remembered.
 constexpr std::size_t MostOpened = 4096;
 
@@ -78,6 +80,8 @@ struct TraceComparer::State
     StageTable stages;
     CollectiveLinks links; ///< of the iteration at hand
     std::optional<std::int64_t> linksOf;
+    /// By number and iteration.
+    std::map<std::pair<std::int64_t, std::optional<std::int64_t>>, LinkSum> microBatches;
 
     /// What is known to be equal up to some place of a unit.
     struct Standing
@@ -92,6 +96,7 @@ struct TraceComparer::State
         std::optional<RankDivergence> first;
         std::uint64_t firstOrdinal = 0;
         Standing now, atFirst;
+        LinkSum evidence;                         ///< of all its records
         std::map<std::uint64_t, Standing> opened; ///< where a record has no partner yet
         std::map<std::string, EvidenceSum> begun; ///< inputs of collectives by group
         std::unordered_set<std::size_t> outputs;  ///< hashes of values that both have seen alike
@@ -107,6 +112,8 @@ struct TraceComparer::State
     void takeEvent(const TraceWalk::Event &event, std::size_t rank, Unit &unit);
     void takePair(const TraceWalk::Event &event, std::size_t rank, Unit &unit);
     void takeOneSided(const TraceWalk::Event &event, Unit &unit);
+    void count(const TraceRecord &record, const EvidenceSum &evidence, std::uint64_t oneSided,
+               Unit &unit);
     void propose(RankDivergence divergence, std::uint64_t ordinal, Unit &unit) const;
     void takeFeed(TraceFeed &feed, bool isA, const TracePlan::Unit &planned);
     void tellUnit(bool isA, const TracePlan::Unit &planned, std::string code, std::string text);
@@ -140,7 +147,7 @@ void TraceComparer::State::prepare(const TraceRequest &request)
         coverage.iterationInB = request.steps.only->b;
     coverage.worldSize = worldSizeOf(*a);
     for (const TracePlan::Rank &rank : plan.ranks)
-        result.ranks.push_back({a->streams()[rank.a].coordinate, {}, 0, 0});
+        result.ranks.push_back({a->streams()[rank.a].coordinate, {}, 0, 0, {}});
     lastEqual.resize(plan.ranks.size());
     std::set<std::int64_t> compared(plan.iterations.begin(), plan.iterations.end());
     certification.takeTrace(*a, compared, true, result);
@@ -206,6 +213,7 @@ void TraceComparer::State::takePair(const TraceWalk::Event &event, std::size_t r
     ++result.ranks[rank].records;
     result.coverage.evidence.add(all);
     stages.add(record, all);
+    count(record, all, 0, unit);
     result.coverage.metadataOnlyDifferences +=
         all.metadataDiffers && all.evidence != Evidence::Different ? 1u : 0u;
     if (record.role == RecordRole::CollectiveBegin)
@@ -261,10 +269,15 @@ void TraceComparer::State::takeOneSided(const TraceWalk::Event &event, Unit &uni
         return;
     }
     ++(event.a ? result.coverage.onlyA : result.coverage.onlyB);
-    if (lossless())
+    if (lossless()) {
         stages.addOneSided(record);
-    else
+        count(record, {}, 1, unit);
+    } else {
         stages.addLost(record);
+        EvidenceSum lost;
+        lost.notComparable = 1;
+        count(record, lost, 0, unit);
+    }
     result.facts.oneSidedComplete |= lossless();
     result.facts.oneSidedIncomplete |= !lossless();
     result.facts.differenceStrength =
@@ -277,6 +290,21 @@ void TraceComparer::State::takeOneSided(const TraceWalk::Event &event, Unit &uni
     divergence.classification.why = std::string("it is recorded in ") + (event.a ? "A" : "B")
         + " alone" + (lossless() ? "" : ", and records are known to be lost");
     propose(std::move(divergence), event.ordinal, unit);
+}
+
+/// Beside its stage, for its rank and its micro-batch.
+void TraceComparer::State::count(const TraceRecord &record, const EvidenceSum &evidence,
+                                 std::uint64_t oneSided, Unit &unit)
+{
+    unit.evidence.add(evidence, oneSided);
+    if (!record.microBatch)
+        return;
+    const std::pair key(*record.microBatch, record.iteration);
+    const auto known = microBatches.find(key);
+    if (known != microBatches.end())
+        known->second.add(evidence, oneSided);
+    else if (microBatches.size() < MostMicroBatches)
+        microBatches[key].add(evidence, oneSided);
 }
 
 void TraceComparer::State::takeEvent(const TraceWalk::Event &event, std::size_t rank, Unit &unit)
@@ -316,6 +344,7 @@ void TraceComparer::State::compareUnit(const TracePlan::Unit &planned, const std
     takeFeed(feedB, false, planned);
     for (std::string &limit : walk.limits())
         tellUnit(true, planned, std::string(toString(ErrorCode::Limit)), std::move(limit));
+    result.ranks[planned.rank].links.push_back(unit.evidence.link(planned.iteration, {}));
     closeUnit(planned.rank, std::move(unit), feedA.excluded() + feedB.excluded() > 0);
 }
 
@@ -388,6 +417,19 @@ void TraceComparer::State::finish()
 {
     certification.finish(result);
     result.stages = stages.take();
+    for (const auto &[key, evidence] : microBatches) {
+        if (result.microBatches.empty() || result.microBatches.back().number != key.first)
+            result.microBatches.push_back({key.first, {}});
+        result.microBatches.back().links.push_back(evidence.link(key.second, {}));
+    }
+    if (microBatches.size() == MostMicroBatches)
+        result.diagnostics.push_back({Severity::Note,
+                                      std::string(toString(ErrorCode::Limit)),
+                                      {},
+                                      {},
+                                      "the timeline has rows for the first "
+                                          + grouped(MostMicroBatches)
+                                          + " micro-batches alone; all were compared"});
     VerdictFacts &facts = result.facts;
     const EvidenceSum &evidence = result.coverage.evidence;
     facts.strength = evidence.compared == 0 ? Strength::None : evidence.weakestEqual;

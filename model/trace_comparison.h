@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/chain_link.h"
 #include "model/finding.h"
 #include "model/leaf_difference.h"
 #include "model/trace.h"
@@ -59,6 +60,15 @@ struct RankComparison
     std::optional<RankDivergence> first;
     std::uint64_t records = 0;   ///< that met a partner
     std::uint64_t different = 0; ///< of these
+    /// All its records of one iteration each, in order; `stage` is empty.
+    std::vector<ChainLink> links;
+};
+
+/// A micro-batch of both traces, over all ranks.
+struct MicroBatchComparison
+{
+    std::int64_t number = 0;
+    std::vector<ChainLink> links; ///< as of a rank
 };
 
 /// A link of the chain: one stage of one iteration over all ranks.
@@ -92,7 +102,8 @@ struct TraceComparison
     std::vector<std::string> filesA, filesB; ///< as TracePlace counts them
     std::string refusal; ///< not empty: unlike schemas or process grids (rule M7)
     std::vector<RankComparison> ranks;
-    std::vector<StageSummary> stages;     ///< by iteration, then causal order
+    std::vector<StageSummary> stages;               ///< by iteration, then causal order
+    std::vector<MicroBatchComparison> microBatches; ///< rising; of records that name theirs
     std::optional<std::size_t> firstRank; ///< into ranks: whose first divergence is the one shown
     TraceCoverage coverage;
     std::vector<Finding> findings;

@@ -116,6 +116,7 @@ void MainWindow::buildViewMenu()
     menu->addAction(m_list->treeAction());
     menu->addAction(m_list->onlyDifferingAction());
     menu->addAction(m_strip->zoomToFitAction());
+    menu->addMenu(m_strip->rowsMenu());
     menu->addSeparator();
     QAction *findings = m_findings->toggleViewAction();
     findings->setShortcut(tr("Ctrl+Shift+F"));

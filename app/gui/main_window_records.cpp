@@ -36,11 +36,18 @@ void MainWindow::connectRecords()
             [this] { m_detail->showPage(TensorDetail::Page::Elements); });
     connect(m_strip, &StepStrip::cellChosen, m_list->records(),
             [this](std::int64_t step, const std::string &stage) {
-                m_list->records()->showPlace(step, stage);
+                m_list->records()->showPlace(step, {stage});
+            });
+    connect(
+        m_strip, &StepStrip::rankChosen, m_list->records(),
+        [this](std::int64_t step, std::size_t rank) { m_list->records()->showRank(rank, step); });
+    connect(m_strip, &StepStrip::microBatchChosen, m_list->records(),
+            [this](std::int64_t step, std::int64_t microBatch) {
+                m_list->records()->showPlace(step, {{}, {}, microBatch});
             });
     connect(m_banner, &VerdictBanner::placeRequested, this,
             [this](std::int64_t step, const std::string &stage) {
-                m_list->records()->showPlace(step, stage);
+                m_list->records()->showPlace(step, {stage});
                 showRecordPart(QStringLiteral("records"));
             });
     connect(m_strip, &StepStrip::cellActivated, this,
@@ -81,7 +88,10 @@ bool MainWindow::showRecordPart(const QString &word)
         m_recordDetail->showPage(page);
         return true;
     }
-    return false;
+    if (word == QStringLiteral("rank-rows"))
+        return m_strip->showRows(StepStrip::Rows::Ranks);
+    return word == QStringLiteral("micro-batch-rows")
+        && m_strip->showRows(StepStrip::Rows::MicroBatches);
 }
 
 /// A tensor or value, else the record of that name: where the runs part.

@@ -186,7 +186,7 @@ private slots:
         QVERIFY(forward.stages == (std::vector<std::string>{"forward", "backward"}));
         query = {};
         query.seek = Seek::At;
-        query.soughtStage = "backward";
+        query.sought.stage = "backward";
         QCOMPARE(windowOf(a, b, query).found, std::optional<std::size_t>(1));
     }
 
@@ -197,7 +197,7 @@ private slots:
                                           staged("op", "mm", "1")};
         other[2].key = "op mm of another group"; // and so it is no partner
         RecordQuery query = seek(Seek::NextInB);
-        query.soughtName = "mm";
+        query.sought.name = "mm";
         const RecordWindow window = windowOf(a, oneRank(std::move(other)), query);
         QVERIFY(window.found.has_value());
         const RecordRow &row = window.rows[*window.found];

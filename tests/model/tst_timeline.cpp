@@ -34,7 +34,7 @@ private slots:
             {link(7, "weight", LinkStatus::Equal), link(3, "loss", LinkStatus::Equal),
              link(3, "batch", LinkStatus::Equal), link(7, "own word", LinkStatus::Equal),
              link(7, "forward", LinkStatus::Equal)});
-        QCOMPARE(timeline.stages(),
+        QCOMPARE(timeline.rows(),
                  (std::vector<std::string>{"batch", "forward", "loss", "weight", "own word"}));
         QCOMPARE(timeline.steps(), (std::vector<std::int64_t>{3, 7}));
         QCOMPARE(timeline.columnFrom(3.5), std::size_t(1));

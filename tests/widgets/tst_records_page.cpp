@@ -224,15 +224,15 @@ private slots:
     void followsTheTimeline()
     {
         Shown shown;
-        shown.page.showPlace(8, "forward");
+        shown.page.showPlace(8, {"forward"});
         QCOMPARE(shown.asked().iteration, std::optional<std::int64_t>(8));
-        QCOMPARE(shown.asked().soughtStage, std::string("forward"));
+        QCOMPARE(shown.asked().sought.stage, std::string("forward"));
         // Nothing differs there: the stage's first record is what is left to show.
         auto equal = windowFor(shown.asked());
         equal->found.reset();
         shown.answer(equal);
         QVERIFY(shown.asked().seek == Seek::At);
-        QCOMPARE(shown.asked().soughtStage, std::string("forward"));
+        QCOMPARE(shown.asked().sought.stage, std::string("forward"));
     }
 
     void aRankLeadsToItsRecords()
@@ -297,7 +297,7 @@ private slots:
         shown.page.view()->setCurrentIndex(shown.page.view()->model()->index(2, 0));
         shown.page.goToNamesake();
         QVERIFY(shown.asked().seek == Seek::NextInB);
-        QCOMPARE(shown.asked().soughtName, std::string("drop"));
+        QCOMPARE(shown.asked().sought.name, std::string("drop"));
         QCOMPARE(shown.asked().from, std::uint64_t(42));
         QSignalSpy said(&shown.page, &RecordsPage::message);
         auto none = windowFor(shown.asked());

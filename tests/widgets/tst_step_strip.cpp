@@ -39,6 +39,7 @@ private Q_SLOTS:
     void deltasAgreeWithAWalk();
     void keyboardZoomsAndPans();
     void timelineOfTracesIsShownAndSelected();
+    void rowsOfTheTimelineAreChosen();
     void isSavedAsPicture();
     void tenMillionMarksPan();
 };
@@ -160,7 +161,7 @@ void TestStepStrip::timelineOfTracesIsShownAndSelected()
     StepStrip strip(&context);
     strip.resize(1000, strip.sizeHint().height());
     strip.grab(); // a hidden widget hears of its size when it is drawn
-    QCOMPARE(strip.timeline().stages(), (std::vector<std::string>{"batch", "forward", "weight"}));
+    QCOMPARE(strip.timeline().rows(), (std::vector<std::string>{"batch", "forward", "weight"}));
     QCOMPARE(strip.columns().size(),
              std::size_t(0)); // it opens at 28 to 33, the checkpoint is before
     strip.nextDifferenceAction()->trigger();
@@ -177,6 +178,64 @@ void TestStepStrip::timelineOfTracesIsShownAndSelected()
     strip.zoomToFitAction()->trigger();
     QCOMPARE(strip.columns().size(), std::size_t(1)); // of the lane of checkpoints
     QVERIFY(!strip.grab().isNull());
+}
+
+// Three ranks of steps 1 and 2: ranks 0 and 2 differ at step 2, rank 1 does not.
+void TestStepStrip::rowsOfTheTimelineAreChosen()
+{
+    FakeViewContext context;
+    auto trace = std::make_shared<TraceComparison>();
+    for (int number = 0; number < 3; ++number) {
+        RankComparison rank;
+        rank.coordinate.rank = number;
+        rank.links = {{1, {}, LinkStatus::Equal, 5, 0, Strength::Sha256},
+                      {2, {}, LinkStatus::Equal, 5, 0, Strength::Sha256}};
+        if (number != 1) {
+            rank.links[1].status = LinkStatus::Different;
+            rank.links[1].different = 4;
+            rank.first.emplace();
+        }
+        trace->ranks.push_back(rank);
+    }
+    trace->firstRank = 2;
+    trace->microBatches = {{0, trace->ranks[0].links}, {1, trace->ranks[1].links}};
+    auto runs = std::make_shared<RunComparison>();
+    runs->trace = trace;
+    runs->finished = true;
+    for (const Step step : {1, 2}) {
+        StepMark mark{step, step == 2 ? StepStatus::Different : StepStatus::Identical, 0, {}};
+        mark.lane = StepLane::Trace;
+        runs->steps.push_back(mark);
+        runs->chain.push_back({step, "op", LinkStatus::Different, 15, 8, Strength::Sha256});
+    }
+    runs->firstDivergence.emplace();
+    runs->firstDivergence->step = 2;
+    context.runComparison = runs;
+    StepStrip strip(&context);
+    QVERIFY(strip.showRows(StepStrip::Rows::Ranks));
+    QCOMPARE(strip.timeline().rows(),
+             (std::vector<std::string>{"ranks 0, 2 (unclassified)", "rank 1"}));
+    QCOMPARE(strip.timeline().over(0, 1, 2).different, std::uint64_t(8));
+    strip.resize(1000, strip.sizeHint().height());
+    strip.grab();
+    QSignalSpy ranks(&strip, &StepStrip::rankChosen), cells(&strip, &StepStrip::cellChosen);
+    QTest::mouseClick(&strip, Qt::LeftButton, {}, QPoint(960, 12)); // right: step 2, first row
+    QCOMPARE(context.calls.last(), QStringLiteral("selectStep 2"));
+    QCOMPARE(ranks.size(), 1);
+    QCOMPARE(ranks[0][1].value<std::size_t>(), std::size_t(0));
+
+    QVERIFY(strip.showRows(StepStrip::Rows::MicroBatches));
+    QCOMPARE(strip.timeline().rows(), (std::vector<std::string>{"micro-batch 0", "micro-batch 1"}));
+    QSignalSpy batches(&strip, &StepStrip::microBatchChosen);
+    QTest::mouseClick(&strip, Qt::LeftButton, {}, QPoint(960, 12 + strip.fontMetrics().height()));
+    QCOMPARE(batches.size(), 1);
+    QCOMPARE(batches[0][1].value<std::int64_t>(), std::int64_t(1));
+    QCOMPARE(cells.size(), 0);
+
+    context.runComparison = nullptr; // another pair without any of it
+    Q_EMIT context.comparisonChanged();
+    QVERIFY(strip.rows() == StepStrip::Rows::Stages);
+    QVERIFY(!strip.showRows(StepStrip::Rows::Ranks));
 }
 
 void TestStepStrip::isSavedAsPicture()

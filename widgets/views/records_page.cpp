@@ -173,14 +173,14 @@ void RecordsPage::buildBar()
         RecordQuery query = m_query;
         query.rank = std::size_t(index);
         query.seek = Seek::FirstDifference;
-        query.soughtStage.clear();
+        query.sought = {};
         ask(std::move(query));
     });
     connect(m_stage, &QComboBox::activated, this, [this](int index) {
         RecordQuery query = m_query;
         query.stage = index > 0 ? m_stage->itemData(index).toByteArray().toStdString() : "";
         query.seek = Seek::FirstDifference;
-        query.soughtStage.clear();
+        query.sought = {};
         ask(std::move(query));
     });
     connect(m_previous, &QToolButton::clicked, this, [this] { goToDifference(true); });

@@ -31,10 +31,10 @@ public:
     std::size_t rank() const { return m_query.rank; }
     QString summary() const; ///< counts, or why nothing is listed
 
-    /// The first difference of a rank, in its step.
-    void showRank(std::size_t rank);
-    /// A step, at its first difference in that stage, else at its first record of it.
-    void showPlace(std::optional<std::int64_t> step, const std::string &stage);
+    /// The first difference of a rank in that step; without one, in the step where it parts.
+    void showRank(std::size_t rank, std::optional<std::int64_t> step = {});
+    /// A step, at the first difference of what is sought, else at the first such record.
+    void showPlace(std::optional<std::int64_t> step, RecordQuery::Sought sought);
     void goToDifference(bool backward);
     /// For a record without a partner: the next of its name that the other side has.
     void goToNamesake();

@@ -54,8 +54,8 @@ void RecordsPage::receive(quint64 id, std::shared_ptr<const RecordWindow> window
         return;
     }
     if (seek == Seek::FirstDifference && !window->found && window->complete
-        && !m_query.soughtStage.empty()) {
-        RecordQuery query = m_query; // equal throughout: where the stage begins
+        && !m_query.sought.isAny()) {
+        RecordQuery query = m_query; // equal throughout: where it begins
         query.seek = Seek::At;
         query.from = 0;
         ask(std::move(query));
@@ -64,24 +64,25 @@ void RecordsPage::receive(quint64 id, std::shared_ptr<const RecordWindow> window
     take(std::move(window), std::exchange(m_isNew, false));
 }
 
-void RecordsPage::showRank(std::size_t rank)
+void RecordsPage::showRank(std::size_t rank, std::optional<std::int64_t> step)
 {
     if (!trace() || rank >= trace()->ranks.size())
         return;
+    m_steered = m_steered || step;
     RecordQuery query;
     query.rank = rank;
     const auto &first = trace()->ranks[rank].first;
-    query.iteration = first ? first->record.iteration : m_query.iteration;
+    query.iteration = step ? step : first ? first->record.iteration : m_query.iteration;
     ask(std::move(query));
 }
 
-void RecordsPage::showPlace(std::optional<std::int64_t> step, const std::string &stage)
+void RecordsPage::showPlace(std::optional<std::int64_t> step, RecordQuery::Sought sought)
 {
     m_steered = true;
     RecordQuery query;
     query.rank = m_query.rank;
     query.iteration = step;
-    query.soughtStage = stage;
+    query.sought = std::move(sought);
     ask(std::move(query));
 }
 
@@ -104,8 +105,7 @@ void RecordsPage::goToDifference(bool backward)
     RecordQuery query = m_query;
     query.seek = backward ? Seek::PreviousDifference : Seek::NextDifference;
     query.from = current->number;
-    query.soughtStage.clear();
-    query.soughtName.clear();
+    query.sought = {};
     ask(std::move(query));
 }
 
@@ -148,8 +148,7 @@ void RecordsPage::goToNamesake()
     RecordQuery query = m_query;
     query.seek = current->a ? Seek::NextInB : Seek::NextInA;
     query.from = current->number;
-    query.soughtStage = current->record().stage;
-    query.soughtName = current->record().name;
+    query.sought = {current->record().stage, current->record().name};
     ask(std::move(query));
 }
 
@@ -160,8 +159,7 @@ void RecordsPage::askForMore(bool earlier)
     RecordQuery query = m_query;
     query.seek = earlier ? Seek::Before : Seek::At;
     query.from = earlier ? m_window->rows.front().number : m_window->rows.back().number + 1;
-    query.soughtStage.clear();
-    query.soughtName.clear();
+    query.sought = {};
     ask(std::move(query));
 }
 

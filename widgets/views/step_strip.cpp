@@ -70,6 +70,7 @@ StepStrip::StepStrip(ViewContext *context, QWidget *parent)
     setFocusPolicy(Qt::StrongFocus);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     setAccessibleName(tr("Steps"));
+    buildRows();
     measure();
     connect(m_next, &QAction::triggered, this, [this] { jump(false); });
     connect(m_previous, &QAction::triggered, this, [this] { jump(true); });
@@ -136,6 +137,7 @@ void StepStrip::refresh()
     m_next->setEnabled(differing);
     m_previous->setEnabled(differing);
     m_axis.setExtent(lowest, highest);
+    refreshRows();
     openAtDivergence();
     measure();
     updateGeometry();
@@ -149,6 +151,8 @@ void StepStrip::refreshMarks()
     m_marked = m_comparison;
     m_lane = m_stops = nullptr;
     m_timeline.setTimeline({}, {});
+    m_rankRows.clear();
+    m_batchRows.clear();
     if (!m_comparison)
         return;
     const auto &all = m_comparison->steps;
@@ -157,10 +161,9 @@ void StepStrip::refreshMarks()
             std::shared_ptr<const std::vector<StepMark>>(m_comparison, &all));
         return;
     }
-    std::optional<TimelineLanes::Place> divergence;
-    if (const auto &first = m_comparison->firstDivergence; first && first->step)
-        divergence = TimelineLanes::Place{*first->step, first->stage};
-    m_timeline.setTimeline(Timeline(m_comparison->chain), std::move(divergence));
+    m_rankRows = rowsOfRanks(*m_comparison->trace);
+    m_batchRows = rowsOfMicroBatches(*m_comparison->trace);
+    refreshTimeline();
     auto lane = std::make_shared<std::vector<StepMark>>();
     std::copy_if(all.begin(), all.end(), std::back_inserter(*lane),
                  [](const StepMark &mark) { return mark.lane == StepLane::Checkpoint; });
@@ -263,6 +266,12 @@ void StepStrip::measure()
 {
     m_labelWidth = std::max(fontMetrics().horizontalAdvance(tr("checkpoints")) + 28,
                             m_timeline.labelWidth(fontMetrics()));
+    const int row = fontMetrics().height() + 2;
+    if (m_rowsButton->isVisibleTo(this)) {
+        const int wanted = m_rowsButton->sizeHint().width();
+        m_labelWidth = std::max(m_labelWidth, LabelLeft + wanted);
+        m_rowsButton->setGeometry(LabelLeft - 6, height() - Padding - row, wanted, row);
+    }
     const QRect area = plotArea();
     m_axis.setPixels(area.left(), area.width());
 }

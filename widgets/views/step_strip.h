@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/timeline_rows.h"
 #include "widgets/metric_deltas.h"
 #include "widgets/step_axis.h"
 #include "widgets/step_pyramid.h"
@@ -12,12 +13,15 @@
 #include <vector>
 
 class QAction;
+class QActionGroup;
+class QMenu;
+class QToolButton;
 
 namespace forkpoint {
 
 /// The scrubber: a lane of a metric's B-A with the precision known, a lane of checkpoints with a
-/// mark per step, and where both sides have a trace the stages of the causal chain. Click, arrow
-/// keys, Home and End select; the wheel and plus and minus zoom, dragging and Ctrl with the arrow
+/// mark per step, and where both sides have a trace the stages of the causal chain, or the ranks or
+/// micro-batches instead of them. Click, arrow keys, Home and End select; the wheel and plus and minus zoom, dragging and Ctrl with the arrow
 /// keys pan; right click copies or saves a picture.
 class StepStrip : public QWidget
 {
@@ -29,6 +33,13 @@ public:
     QAction *nextDifferenceAction() const { return m_next; }         ///< F8
     QAction *previousDifferenceAction() const { return m_previous; } ///< Shift+F8
     QAction *zoomToFitAction() const { return m_fit; }               ///< Ctrl+0
+
+    /// What the rows of the timeline stand for; ranks and micro-batches that behave alike share one.
+    enum class Rows { Stages, Ranks, MicroBatches };
+    Rows rows() const { return m_rows; }
+    /// False where the traces have no such rows.
+    bool showRows(Rows rows);
+    QMenu *rowsMenu() const { return m_rowsMenu; } ///< to choose them
 
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
@@ -52,6 +63,9 @@ public:
 Q_SIGNALS:
     /// A cell of the timeline was clicked; its step has been selected.
     void cellChosen(std::int64_t step, const std::string &stage);
+    /// Likewise: the first rank of a row that differs there, else the first one.
+    void rankChosen(std::int64_t step, std::size_t rank);
+    void microBatchChosen(std::int64_t step, std::int64_t microBatch);
     void cellActivated(); ///< by a double click
 
 protected:
@@ -84,6 +98,11 @@ private:
     void refreshMetric();
     std::string metricToShow() const;
     void refreshMarks();
+    void refreshTimeline();
+    void buildRows();
+    void refreshRows();
+    void choose(const TimelineLanes::Place &place);
+    std::string rowOfDivergence() const;
     void openAtDivergence();
     void measure();
     void select(Step step);
@@ -114,6 +133,11 @@ private:
     std::shared_ptr<const Marks> m_lane;           ///< what the lane of checkpoints shows
     std::shared_ptr<const Marks> m_stops; ///< what can be selected: beside a timeline one a step
     TimelineLanes m_timeline;
+    Rows m_rows = Rows::Stages;
+    std::vector<TimelineRow> m_rankRows, m_batchRows; ///< of m_marked
+    QMenu *m_rowsMenu;
+    QActionGroup *m_rowsActions;
+    QToolButton *m_rowsButton; ///< below the labels, where there is a choice
     bool m_openedAtDivergence = false;
     MetricDeltas m_metric;
     QString m_metricName;

@@ -81,8 +81,7 @@ void StepStrip::mouseReleaseEvent(QMouseEvent *event)
     if (m_pressed && !m_dragging) {
         const QPoint at = event->pos();
         if (const auto place = m_timeline.placeAt(at, timelineArea(), m_axis)) {
-            select(place->step);
-            Q_EMIT cellChosen(place->step, place->stage);
+            choose(*place);
         } else if (const auto mark = markAt(at.x())) {
             select((*m_lane)[*mark].step);
         }

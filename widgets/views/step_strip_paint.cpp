@@ -172,8 +172,9 @@ void StepStrip::paintMarks(QPainter &painter, const QRect &lane) const
 void StepStrip::paintAxis(QPainter &painter, const QRect &lane) const
 {
     painter.setPen(Theme::of(palette()).muted);
-    painter.drawText(QRect(LabelLeft, lane.top(), lane.left() - LabelLeft, lane.height()),
-                     Qt::AlignVCenter, tr("step"));
+    if (!m_rowsButton->isVisibleTo(this)) // it says so itself
+        painter.drawText(QRect(LabelLeft, lane.top(), lane.left() - LabelLeft, lane.height()),
+                         Qt::AlignVCenter, tr("step"));
     const int room =
         fontMetrics().horizontalAdvance(QString::number(qint64(m_axis.highest()))) + 24;
     const double interval = niceInterval(m_axis.pixelsPerStep(), room);

@@ -18,6 +18,7 @@ namespace {
 constexpr int CellRoom = 16;    // pixels between steps below which cells become columns
 constexpr int WidestCell = 110; // wider ones only spread the same text
 constexpr int LabelLeft = 14, LabelGap = 10;
+constexpr int MostLabel = 32; // characters
 
 QString tr(const char *text)
 {
@@ -92,20 +93,20 @@ int TimelineLanes::rowHeight(const QFontMetrics &metrics)
 
 int TimelineLanes::height(const QFontMetrics &metrics) const
 {
-    return isEmpty() ? 0 : int(m_timeline.stages().size()) * rowHeight(metrics) + 4;
+    return isEmpty() ? 0 : int(m_timeline.rows().size()) * rowHeight(metrics) + 4;
 }
 
 int TimelineLanes::labelWidth(const QFontMetrics &metrics) const
 {
     int widest = 0;
-    for (const std::string &stage : m_timeline.stages())
-        widest = std::max(widest, metrics.horizontalAdvance(displayText(stage)));
-    return std::min(widest, metrics.averageCharWidth() * 24) + LabelLeft + LabelGap;
+    for (const std::string &row : m_timeline.rows())
+        widest = std::max(widest, metrics.horizontalAdvance(displayText(row)));
+    return std::min(widest, metrics.averageCharWidth() * MostLabel) + LabelLeft + LabelGap;
 }
 
 QRect TimelineLanes::rowRect(std::size_t row, const QRect &area) const
 {
-    const int height = (area.height() - 4) / std::max(1, int(m_timeline.stages().size()));
+    const int height = (area.height() - 4) / std::max(1, int(m_timeline.rows().size()));
     return {area.left(), area.top() + int(row) * height, area.width(), height};
 }
 
@@ -166,10 +167,10 @@ void TimelineLanes::paintOutlines(QPainter &painter, const QRect &area, const St
         return int(std::lround(axis.xOf(double(step)))) - width / 2;
     };
     if (m_divergence) {
-        const auto &stages = m_timeline.stages();
-        const auto row = std::find(stages.begin(), stages.end(), m_divergence->stage);
-        if (row != stages.end()) {
-            const QRect lane = rowRect(std::size_t(row - stages.begin()), area);
+        const auto &rows = m_timeline.rows();
+        const auto row = std::find(rows.begin(), rows.end(), m_divergence->row);
+        if (row != rows.end()) {
+            const QRect lane = rowRect(std::size_t(row - rows.begin()), area);
             painter.setPen(QPen(theme.text, 2));
             painter.drawRoundedRect(
                 QRect(left(m_divergence->step) - 1, lane.top(), width + 2, lane.height()), 4, 4);
@@ -187,11 +188,11 @@ void TimelineLanes::paint(QPainter &painter, const QRect &area, const StepAxis &
 {
     const Theme theme = Theme::of(palette);
     painter.setPen(theme.muted);
-    for (std::size_t row = 0; row < m_timeline.stages().size(); ++row) {
+    for (std::size_t row = 0; row < m_timeline.rows().size(); ++row) {
         const QRect lane = rowRect(row, area);
         const int room = area.left() - LabelLeft - LabelGap;
         painter.drawText(QRect(LabelLeft, lane.top(), room, lane.height()), Qt::AlignVCenter,
-                         painter.fontMetrics().elidedText(displayText(m_timeline.stages()[row]),
+                         painter.fontMetrics().elidedText(displayText(m_timeline.rows()[row]),
                                                           Qt::ElideMiddle, room));
     }
     const std::vector<Stretch> shown = stretches(area, axis);
@@ -204,7 +205,7 @@ void TimelineLanes::paint(QPainter &painter, const QRect &area, const StepAxis &
     painter.save();
     painter.setClipRect(area.adjusted(-WidestCell / 2, -3, WidestCell / 2, 3));
     painter.setRenderHint(QPainter::Antialiasing, cells);
-    for (std::size_t row = 0; row < m_timeline.stages().size(); ++row) {
+    for (std::size_t row = 0; row < m_timeline.rows().size(); ++row) {
         const QRect lane = rowRect(row, area);
         for (const Stretch &stretch : shown) {
             const Timeline::Cell content = m_timeline.over(row, stretch.first, stretch.end);
@@ -220,8 +221,8 @@ void TimelineLanes::paint(QPainter &painter, const QRect &area, const StepAxis &
 std::optional<TimelineLanes::Place> TimelineLanes::placeAt(const QPoint &point, const QRect &area,
                                                            const StepAxis &axis) const
 {
-    const auto &stages = m_timeline.stages();
-    for (std::size_t row = 0; row < stages.size(); ++row) {
+    const auto &rows = m_timeline.rows();
+    for (std::size_t row = 0; row < rows.size(); ++row) {
         const QRect lane = rowRect(row, area);
         if (point.y() < lane.top() || point.y() > lane.bottom())
             continue;
@@ -237,7 +238,7 @@ std::optional<TimelineLanes::Place> TimelineLanes::placeAt(const QPoint &point, 
         for (std::size_t column = best->first; column < best->end; ++column) {
             const ChainLink *link = m_timeline.link(row, column);
             if ((link ? std::optional(link->status) : std::nullopt) == wanted)
-                return Place{m_timeline.steps()[column], stages[row]};
+                return Place{m_timeline.steps()[column], rows[row]};
         }
     }
     return std::nullopt;
@@ -248,12 +249,11 @@ QString TimelineLanes::toolTipAt(const QPoint &point, const QRect &area, const S
     const std::optional<Place> place = placeAt(point, area, axis);
     if (!place)
         return {};
-    const auto &stages = m_timeline.stages();
-    const auto row =
-        std::size_t(std::find(stages.begin(), stages.end(), place->stage) - stages.begin());
+    const auto &rows = m_timeline.rows();
+    const auto row = std::size_t(std::find(rows.begin(), rows.end(), place->row) - rows.begin());
     const std::size_t column = m_timeline.columnFrom(double(place->step));
     const Timeline::Cell cell = m_timeline.over(row, column, column + 1);
-    QString text = tr("step %1, %2: ").arg(place->step).arg(displayText(place->stage));
+    QString text = tr("step %1, %2: ").arg(place->step).arg(displayText(place->row));
     if (!cell.status)
         return text + tr("nothing is recorded");
     text += countsText(cell);

@@ -16,8 +16,8 @@ class QPainter;
 
 namespace forkpoint {
 
-/// Stages by steps, as lanes of the step strip: a row for each stage in causal order, a cell for each
-/// step with the share of its records that differ. Where steps stand closer than a cell is wide, a
+/// Stages by steps, or ranks or micro-batches by steps, as lanes of the step strip: a row for each, a
+/// cell for each step with the share of its records that differ. Where steps stand closer than a cell is wide, a
 /// column of pixels shows the most telling of its cells.
 class TimelineLanes
 {
@@ -25,7 +25,7 @@ public:
     struct Place
     {
         std::int64_t step = 0;
-        std::string stage;
+        std::string row; ///< its name
         bool operator==(const Place &) const = default;
     };
 
