@@ -101,6 +101,27 @@ ReportSection comparedSection(const RunComparison &comparison, const ReportOptio
 
 // --- where they part
 
+ReportCell provenCell(const FirstDivergence &divergence)
+{
+    const auto &step = divergence.provenEqualStep;
+    if (!divergence.provenEqualBefore) {
+        const bool some = step || !divergence.provenEqualName.empty();
+        return {some ? "not all of what came before"
+                     : "nothing: no earlier step has the state of both",
+                ReportTone::Unknown,
+                false,
+                {}};
+    }
+    std::string text = "everything up to ";
+    if (!step)
+        text += divergence.provenEqualName;
+    else if (step == divergence.step) // the step in which they part is not equal as a whole
+        text += divergence.provenEqualName + " in step " + std::to_string(*step);
+    else
+        text += "step " + std::to_string(*step);
+    return {text + (divergence.rank ? ", on this rank" : ""), ReportTone::Equal, false, {}};
+}
+
 ReportSection divergenceSection(const RunComparison &comparison)
 {
     ReportSection section{"divergence", "Where the runs part", {}};
@@ -112,14 +133,7 @@ ReportSection divergenceSection(const RunComparison &comparison)
                                      ReportCell{std::to_string(*divergence->step), {}, false, {}});
         facts.facts.emplace_back("First item", verbatim(divergence->name));
         facts.facts.emplace_back("Stage", ReportCell{divergence->stage, {}, false, {}});
-        const std::string before = divergence->provenEqualStep
-            ? "step " + std::to_string(*divergence->provenEqualStep)
-            : divergence->provenEqualName;
-        facts.facts.emplace_back(
-            "Proven equal before it",
-            divergence->provenEqualBefore
-                ? ReportCell{"everything up to " + before, ReportTone::Equal, false, {}}
-                : ReportCell{"nothing earlier could be compared", ReportTone::Unknown, false, {}});
+        facts.facts.emplace_back("Proven equal before it", provenCell(*divergence));
         section.blocks.emplace_back(std::move(facts));
     } else if (comparison.verdict.outcome == Outcome::NotCompared) {
         section.blocks.emplace_back(
@@ -260,6 +274,15 @@ ReportCell verbatim(std::string_view text, std::size_t most)
 ReportCell numberCell(std::uint64_t number)
 {
     return {grouped(number), {}, false, {}};
+}
+
+std::string wordsOf(std::string_view token)
+{
+    if (token == "only-in-a" || token == "only-in-b")
+        return token.back() == 'a' ? "only in A" : "only in B";
+    std::string words(token);
+    std::replace(words.begin(), words.end(), '-', ' ');
+    return words;
 }
 
 bool ReportDocument::isCut() const

@@ -120,6 +120,8 @@ ReportTone toneOf(StepStatus status);
 /// A name or a value of the files. A value beyond `most` bytes is cut, and says so.
 ReportCell verbatim(std::string_view text, std::size_t most = std::string_view::npos);
 ReportCell numberCell(std::uint64_t number);
+/// A word of the JSON document as people read it: "not recorded", "only in A".
+std::string wordsOf(std::string_view token);
 
 /// "1 recipe difference: lr 0.1 -> 0.2." Empty where there is none.
 std::string recipeDifference(const RunComparison &comparison);

@@ -34,7 +34,7 @@ std::string toned(ReportTone tone, const std::string &markup)
     if (tone == ReportTone::Plain)
         return markup;
     return "<span class=\"" + std::string(classOf(tone)) + "\"><span class=\"sign\">"
-        + std::string(signOf(tone)) + "</span> " + markup + "</span>";
+        + std::string(signOf(tone)) + "</span>&nbsp;" + markup + "</span>";
 }
 
 std::string element(std::string_view tag, std::string_view style, const std::string &markup)
@@ -53,11 +53,39 @@ std::string percent(double share)
     return {buffer.data(), end.ptr};
 }
 
+/// A long name breaks after its dots and strokes, where people would break it; a number does not.
+std::string breakable(const std::string &markup)
+{
+    const auto isDigit = [&](std::size_t at) {
+        return at < markup.size() && markup[at] >= '0' && markup[at] <= '9';
+    };
+    std::string result;
+    for (std::size_t i = 0; i < markup.size(); ++i) {
+        result += markup[i];
+        const bool point = markup[i] == '.' && !(i > 0 && isDigit(i - 1) && isDigit(i + 1));
+        if (point || markup[i] == '/')
+            result += "<wbr>";
+    }
+    return result;
+}
+
+/// What is read as one word: "[128, 24]", a number with its sign, a short name.
+bool staysWhole(const ReportCell &cell)
+{
+    constexpr std::size_t Short = 24;
+    return cell.text.size() <= Short && (cell.verbatim || cell.text.starts_with('['));
+}
+
 std::string cellMarkup(const ReportCell &cell)
 {
-    std::string markup = markupText(cell.text);
-    if (cell.verbatim && !markup.empty())
-        markup = element("bdi", "verbatim", markup);
+    const bool whole = staysWhole(cell);
+    std::string markup = whole ? markupText(cell.text) : breakable(markupText(cell.text));
+    if (!markup.empty() && (cell.verbatim || whole))
+        markup = element(cell.verbatim ? "bdi" : "span",
+                         !whole              ? "verbatim"
+                             : cell.verbatim ? "verbatim whole"
+                                             : "whole",
+                         markup);
     // "2,304 (99.9 %)" may break before the bracket, not within it.
     if (const std::size_t sign = markup.find(" %"); cell.share && sign != std::string::npos)
         markup.replace(sign, 1, "&nbsp;");

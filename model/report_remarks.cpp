@@ -54,7 +54,7 @@ void addStepRows(const std::vector<StepMark> &steps, ReportSection &section)
         const bool overlap = !mark.reason.empty();
         table.rows.push_back(
             {{std::to_string(mark.step), {}, false, {}},
-             {std::string(toString(mark.status)), toneOf(mark.status), false, {}},
+             {wordsOf(toString(mark.status)), toneOf(mark.status), false, {}},
              {overlap ? mark.reason : "outside the overlap of the two series", {}, false, {}}});
     }
     if (table.total > 0)

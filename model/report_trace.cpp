@@ -52,8 +52,8 @@ ReportTable chainTable(const RunComparison &comparison)
             continue;
         table.rows.push_back(
             {plain(link.step ? std::to_string(*link.step) : ""), verbatim(link.stage),
-             plain(std::string(toString(link.status)), toneOf(link.status)),
-             numberCell(link.compared), numberCell(link.different),
+             plain(wordsOf(toString(link.status)), toneOf(link.status)), numberCell(link.compared),
+             numberCell(link.different),
              plain(link.compared > 0 ? std::string(toString(link.strength)) : "")});
     }
     table.total = table.rows.size();

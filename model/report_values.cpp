@@ -36,11 +36,10 @@ ReportTable valuesTable(const std::vector<ValueRow> &values, bool withClass, Kee
         table.rows.back().push_back(valueCell(row.valueA));
         table.rows.back().push_back(valueCell(row.valueB));
         const bool within = row.withinTolerance;
-        table.rows.back().push_back(
-            {within ? "within tolerance" : std::string(toString(row.status)),
-             within ? ReportTone::Equal : toneOf(row.status),
-             false,
-             {}});
+        table.rows.back().push_back({within ? "within tolerance" : wordsOf(toString(row.status)),
+                                     within ? ReportTone::Equal : toneOf(row.status),
+                                     false,
+                                     {}});
     }
     return table;
 }
