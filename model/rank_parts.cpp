@@ -323,9 +323,10 @@ private:
             groups[wholePath(value.path)].push_back(&value);
         std::vector<ValueRef> result;
         for (const auto &[path, values] : groups) {
+            const auto &first = values.front()->value;
             const bool alike = isHeldByAll(values)
                 && std::all_of(values.begin(), values.end(), [&](const ValueRef *value) {
-                                   return value->value.identicalTo(values.front()->value);
+                                   return value->value.identicalTo(first);
                                });
             for (const ValueRef *value : values) {
                 result.push_back(*value);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/h5worker/hdf5_datasets.h"
 
+#include "app/h5worker/chunk_index.h"
 #include "app/h5worker/hdf5_driver.h"
 #include "app/h5worker/hdf5_types.h"
 #include "app/h5worker/hdf5_virtual.h"
@@ -34,9 +35,11 @@ std::string elsewhere(const std::string &what, const std::string &file)
 class Description
 {
 public:
-    Description(WorkerLink &link, const Hdf5Handle &dataset)
+    Description(WorkerLink &link, const Hdf5Handle &dataset,
+                const std::optional<NewerChunkIndex> &index)
         : m_link(link),
           m_dataset(dataset),
+          m_index(index),
           m_type(H5Dget_type(dataset.get())),
           m_space(H5Dget_space(dataset.get())),
           m_creation(H5Dget_create_plist(dataset.get()))
@@ -48,6 +51,8 @@ public:
         if (!m_type.valid() || !m_space.valid() || !m_creation.valid())
             return failure();
         const bool isNull = H5Sget_simple_extent_type(m_space.get()) == H5S_NULL;
+        if (m_index && isValueType(m_type))
+            return unreadByNewerIndex();
         if (isNull || isValueType(m_type)) {
             tellElements(m_link, m_dataset, path);
             return {};
@@ -55,6 +60,8 @@ public:
         m_told.path = path;
         m_told.object = object;
         FP_CHECK(describeElements());
+        if (m_index && m_hasElsewhere)
+            return unreadByNewerIndex();
         takeTexts(path);
         describeStorage();
         m_link.tell(m_told);
@@ -64,6 +71,16 @@ public:
     }
 
 private:
+    /// Text and lists are read by libhdf5, which would take the entries of the index for others.
+    static Status unreadByNewerIndex()
+    {
+        return Error{ErrorCode::Unsupported,
+                     {},
+                     {},
+                     "has text or lists in filtered chunks, with version 5 of the layout message: "
+                     "written for `libver=\"v110\"` they are read"};
+    }
+
     Status describeElements()
     {
         hsize_t dims[Rank] = {};
@@ -224,8 +241,46 @@ private:
         return size;
     }
 
+    /// Places for chunks in the present shape, and in the largest one.
+    ChunkGrid grid(std::uint64_t size) const
+    {
+        ChunkGrid grid;
+        hsize_t dims[Rank] = {}, most[Rank] = {};
+        H5Sget_simple_extent_dims(m_space.get(), dims, most);
+        const auto along = [&](std::size_t i, std::uint64_t length) {
+            return length / m_told.chunkDims[i] + (length % m_told.chunkDims[i] != 0);
+        };
+        for (std::size_t i = 0; i < m_told.dims.size(); ++i) {
+            grid.dims.push_back(along(i, dims[i]));
+            grid.most.push_back(most[i] == H5S_UNLIMITED ? ~std::uint64_t(0) : along(i, most[i]));
+        }
+        grid.count = size;
+        return grid;
+    }
+
+    Status tellIndexedChunks()
+    {
+        const auto size = gridSize();
+        if (!size || *size > LookedUpChunks)
+            return Error{ErrorCode::Limit,
+                         {},
+                         {},
+                         "has a grid of more than " + std::to_string(LookedUpChunks) + " chunks"};
+        FP_TRY(const auto chunks, readChunkIndex(*m_index, grid(*size)));
+        for (const Hdf5Chunk &chunk : chunks) {
+            m_found.push_back(chunk);
+            m_found.back().offset = parentFileByte(chunk.offset);
+            if (m_found.size() == Hdf5ChunksPerFrame)
+                flush();
+        }
+        flush();
+        return {};
+    }
+
     Status tellChunks()
     {
+        if (m_index)
+            return tellIndexedChunks();
         hsize_t count = 0;
         if (H5Dget_num_chunks(m_dataset.get(), m_space.get(), &count) < 0)
             return failure();
@@ -326,6 +381,7 @@ private:
 
     WorkerLink &m_link;
     const Hdf5Handle &m_dataset;
+    const std::optional<NewerChunkIndex> &m_index;
     Hdf5Handle m_type, m_space, m_creation;
     Hdf5Dataset m_told;
     bool m_hasElsewhere = false;
@@ -336,9 +392,9 @@ private:
 } // namespace
 
 void tellDataset(WorkerLink &link, const Hdf5Handle &dataset, const Hdf5Path &path,
-                 std::uint64_t object)
+                 std::uint64_t object, const std::optional<NewerChunkIndex> &index)
 {
-    Status status = Description(link, dataset).tell(path, object);
+    Status status = Description(link, dataset, index).tell(path, object);
     if (!status.ok()) {
         link.tell(Hdf5Problem{Severity::Error, status.error().code, path, true, false,
                               status.error().text});

@@ -3,12 +3,14 @@
 
 #include "app/h5worker/hdf5_handle.h"
 #include "app/h5worker/hdf5_values.h"
+#include "app/h5worker/newer_layout.h"
 #include "app/h5worker/worker_link.h"
 
 namespace forkpoint {
 
-/// Tells what a dataset is and where its bytes lie; or its elements, where they are values.
+/// Tells what a dataset is and where its bytes lie; or its elements, where they are values. `index`:
+/// of its chunks, where libhdf5 cannot read that.
 void tellDataset(WorkerLink &link, const Hdf5Handle &dataset, const Hdf5Path &path,
-                 std::uint64_t object);
+                 std::uint64_t object, const std::optional<NewerChunkIndex> &index);
 
 } // namespace forkpoint

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <list>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -20,10 +21,13 @@ struct ParentFile
 {
     WorkerLink *link = nullptr;
     std::uint64_t size = 0;
+    std::uint64_t userBlock = 0; ///< bytes before address 0
+    bool isWide = false;         ///< addresses and lengths of 8 bytes
     bool isOpen = false;
     bool isProbing = false;
     bool isOddTreeTold = false;
     std::vector<StoredRange> probed;
+    std::map<std::uint64_t, std::byte> patches; ///< by their places
 
     using Page = std::pair<std::uint64_t, std::vector<std::byte>>;
     std::list<Page> pages; ///< the one used last in front
@@ -53,6 +57,16 @@ struct ParentFile
     {
         if (offset > size || out.size() > size - offset)
             return false;
+        if (!readStored(offset, out))
+            return false;
+        for (auto patch = patches.lower_bound(offset);
+             patch != patches.end() && patch->first - offset < out.size(); ++patch)
+            out[patch->first - offset] = patch->second;
+        return true;
+    }
+
+    bool readStored(std::uint64_t offset, MutableByteView out)
+    {
         if (out.size() > PagedBytes)
             return link->readFile(offset, out);
         while (!out.empty()) {
@@ -178,7 +192,31 @@ Result<Hdf5Handle> openParentFile(WorkerLink &link, std::uint64_t fileBytes)
     Hdf5Handle opened(H5Fopen("parent", H5F_ACC_RDONLY, access.get()));
     if (!opened.valid()) // asked at once: the next call forgets why
         return Error{ErrorCode::Malformed, {}, {}, hdf5Failure()};
+    const Hdf5Handle creation(H5Fget_create_plist(opened.get()));
+    hsize_t userBlock = 0;
+    std::size_t addressBytes = 0, lengthBytes = 0;
+    file.isWide = H5Pget_userblock(creation.get(), &userBlock) >= 0
+        && H5Pget_sizes(creation.get(), &addressBytes, &lengthBytes) >= 0
+        && addressBytes == sizeof(std::uint64_t) && lengthBytes == sizeof(std::uint64_t);
+    file.userBlock = userBlock;
     return opened;
+}
+
+bool readParentFile(std::uint64_t address, MutableByteView out)
+{
+    const auto offset = checkedAdd(address, file.userBlock);
+    return file.isWide && offset && file.read(*offset, out);
+}
+
+void patchParentFile(std::uint64_t address, ByteView bytes)
+{
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+        file.patches[parentFileByte(address + i)] = bytes[i];
+}
+
+std::uint64_t parentFileByte(std::uint64_t address)
+{
+    return address + file.userBlock;
 }
 
 RawDataProbe::RawDataProbe()

@@ -15,6 +15,14 @@ namespace forkpoint {
 /// link, the source of a virtual dataset) is refused.
 Result<Hdf5Handle> openParentFile(WorkerLink &link, std::uint64_t fileBytes);
 
+/// Bytes at an address, as the metadata of the opened file say it: a user block before them is left
+/// out. False where they cannot be had, or addresses and lengths of the file have not 8 bytes.
+bool readParentFile(std::uint64_t address, MutableByteView out);
+/// Other bytes than the file's, from here on, to whoever reads there.
+void patchParentFile(std::uint64_t address, ByteView bytes);
+/// The byte of the file at an address.
+std::uint64_t parentFileByte(std::uint64_t address);
+
 struct StoredRange
 {
     std::uint64_t offset = 0;

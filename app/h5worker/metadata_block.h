@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/bytes.h"
+#include "model/result.h"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace forkpoint {
+
+/// The checksum that ends every block of metadata since superblock 2: "lookup3" of Bob Jenkins,
+/// hashlittle() with the initial value 0.
+std::uint32_t metadataChecksum(ByteView bytes);
+
+/// A block of that many bytes of the parent's file, the last four of which are its checksum; Malformed
+/// with its place where it does not begin with `signature` and version 0, or its checksum is another.
+/// What comes back is without the checksum.
+Result<std::vector<std::byte>> readMetadataBlock(std::uint64_t address, std::uint64_t size,
+                                                 std::string_view signature);
+
+/// The same of what has a checksum alone.
+Result<std::vector<std::byte>> readMetadataPage(std::uint64_t address, std::uint64_t size);
+
+/// Numbers of a block, one after the other; behind its end they are 0, and isWhole() is false.
+class MetadataNumbers
+{
+public:
+    explicit MetadataNumbers(ByteView bytes, std::size_t at = 0) : m_bytes(bytes), m_at(at) {}
+
+    std::uint64_t next(std::size_t size); ///< little-endian, of 1 to 8 bytes
+    void skip(std::size_t size);
+    std::size_t at() const { return m_at; }
+    bool isWhole() const { return m_isWhole; }
+
+private:
+    ByteView m_bytes;
+    std::size_t m_at;
+    bool m_isWhole = true;
+};
+
+/// Bytes that hold any number up to `most`.
+std::size_t bytesToHold(std::uint64_t most);
+
+} // namespace forkpoint
