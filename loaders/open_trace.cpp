@@ -7,6 +7,7 @@
 #include "loaders/platform_directory.h"
 #include "loaders/tar_directory.h"
 #include "loaders/trace_leftovers.h"
+#include "loaders/trace_tensor_tree.h"
 
 #include <algorithm>
 #include <functional>
@@ -209,6 +210,7 @@ public:
             return;
         }
         TraceFile file{std::move(source), std::move(name), m_directory, 0};
+        file.treeFolders = m_treeFolders;
         auto head = headOf(*file.source, false);
         const bool isCompressed = head.ok() && isGzip(*head);
         if (isCompressed)
@@ -222,7 +224,8 @@ public:
             claimed || mayBeText(*head) ? dialectOf(file, asText(*head)) : nullptr;
         if (!dialect)
             leaveOut(unrecognised(file.name, *head));
-        else if (!isCompressed || unpack(file))
+        file.treeFolders = nullptr; // what the folders hold later is another matter
+        if (dialect && (!isCompressed || unpack(file)))
             m_found[dialect].push_back(std::move(file));
     }
 
@@ -302,6 +305,7 @@ private:
     const std::stop_token &m_stop;
     MappedDialect m_mapping;
     bool m_isNamed; ///< the user named this very file
+    std::shared_ptr<TreeFolders> m_treeFolders = std::make_shared<TreeFolders>();
     std::map<const TraceDialect *, std::vector<TraceFile>> m_found;
     std::vector<TraceLeftover> m_leftovers;
     Diagnostics m_diagnostics;

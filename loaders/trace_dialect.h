@@ -16,6 +16,7 @@
 namespace forkpoint {
 
 class PayloadDigests;
+class TreeFolders;
 
 /// One file that may belong to a trace.
 struct TraceFile
@@ -26,6 +27,7 @@ struct TraceFile
     std::uint32_t index = 0;         ///< for TracePlace::file
     std::shared_ptr<PayloadDigests> payloads = {}; ///< of the whole trace; may be missing
     std::stop_token stop = {};                     ///< for what takes long in one record
+    std::shared_ptr<TreeFolders> treeFolders = {}; ///< while a directory is looked through
 };
 
 /// Reads the records of one file. It keeps no more than the record at hand, or, of a format that is

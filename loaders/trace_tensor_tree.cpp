@@ -19,6 +19,10 @@ namespace {
 /// Tensors that a rank's folder must have: fewer are parts of a checkpoint, such as the state of a
 /// generator or two.
 constexpr std::size_t FewestTensors = 3;
+/// Entries of a folder that are looked at.
+constexpr std::size_t FolderEntries = 256;
+/// Files of that folder that are opened where the one at hand is damaged.
+constexpr std::size_t FilesAsked = 8;
 
 bool isDigit(char c)
 {
@@ -95,13 +99,12 @@ std::optional<TreePlace> placeOf(std::string_view name)
     return place;
 }
 
-/// Files of tensors that lie in a folder itself, as far as it is looked at: once for each file.
-std::vector<std::string> tensorFilesIn(const std::filesystem::path &directory,
-                                       std::string_view folder)
+/// Files of tensors that lie in a folder itself, as far as it is looked at.
+std::vector<std::string> listTensorFiles(const std::filesystem::path &directory,
+                                         std::string_view folder)
 {
-    constexpr std::size_t Looked = 256;
     std::vector<std::string> names;
-    const auto listing = listDirectory(directory / folder, std::string(folder), Looked);
+    const auto listing = listDirectory(directory / folder, std::string(folder), FolderEntries);
     if (!listing.ok())
         return names;
     for (const DirectoryEntry &entry : listing->entries) {
@@ -128,12 +131,11 @@ Holds contentOf(const TraceFile &file, const std::string &name)
 /// Whether a file is one of a tree's. A damaged one is, among others that are: it is missed then.
 bool isTreeFile(const TraceFile &file, const std::vector<std::string> &siblings)
 {
-    constexpr std::size_t Asked = 8;
     const Holds own = contentOf(file, file.name);
     if (own != Holds::Unreadable)
         return own == Holds::OneTensor;
     return std::any_of(
-        siblings.begin(), siblings.begin() + std::ptrdiff_t(std::min(siblings.size(), Asked)),
+        siblings.begin(), siblings.begin() + std::ptrdiff_t(std::min(siblings.size(), FilesAsked)),
         [&](const std::string &name) { return contentOf(file, name) == Holds::OneTensor; });
 }
 
@@ -249,9 +251,11 @@ public:
     Confidence probe(const TraceFile &file, std::string_view) const override
     {
         const auto place = placeOf(file.name);
-        if (!place || !tensorFilesIn(file.directory, place->stepFolder).empty())
+        TreeFolders own;
+        TreeFolders &folders = file.treeFolders ? *file.treeFolders : own;
+        if (!place || !folders.ofStep(file.directory, place->stepFolder).empty())
             return Confidence::No;
-        const auto siblings = tensorFilesIn(file.directory, place->rankFolder);
+        const auto &siblings = folders.ofRank(file.directory, place->rankFolder);
         return siblings.size() >= FewestTensors && isTreeFile(file, siblings) ? Confidence::Yes
                                                                               : Confidence::No;
     }
@@ -263,6 +267,14 @@ public:
 };
 
 } // namespace
+
+const std::vector<std::string> &
+TreeFolders::take(Listed &last, const std::filesystem::path &directory, std::string_view folder)
+{
+    if (!last.isThere || last.folder != folder)
+        last = {true, std::string(folder), listTensorFiles(directory, folder)};
+    return last.files;
+}
 
 const TraceDialect &tensorTreeDialect()
 {
