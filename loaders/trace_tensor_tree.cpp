@@ -223,7 +223,10 @@ private:
             record.sequence = std::uint64_t(
                 wholeNumber(std::string_view(record.name).substr(0, end)).value_or(0));
             record.key = record.name.substr(end + 1);
-        } else if (m_file.index == 0) {
+            return;
+        }
+        record.isPlaced = false;
+        if (m_file.index == 0) {
             addNote(record.place, "no-order",
                     "names without a number in front (0007_loss.npy) do not tell the order of "
                     "execution: the first difference of a step is the first by name");

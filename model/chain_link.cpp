@@ -18,12 +18,14 @@ std::string_view toString(LinkStatus status)
 
 void LinkSum::add(const EvidenceSum &evidence, std::uint64_t oneSided)
 {
-    m_compared += evidence.compared;
+    m_compared += evidence.compared + oneSided;
     m_different += evidence.different + oneSided;
     m_unknown += evidence.nothing + evidence.notComparable;
     if (evidence.compared > evidence.different)
         m_weakestEqual = std::min(m_weakestEqual, evidence.weakestEqual);
     m_strongestDifferent = std::max(m_strongestDifferent, evidence.strongestDifferent);
+    if (oneSided > 0)
+        m_strongestDifferent = std::max(m_strongestDifferent, Strength::Metadata);
 }
 
 void LinkSum::add(bool equal, Strength strength)

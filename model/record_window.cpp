@@ -132,7 +132,7 @@ RecordRow RecordWindowBuilder::State::rowOf(const TraceWalk::Event &event, bool 
     row.afterSlip = event.afterSlip;
     if (event.a && event.b)
         row.evidence = evidenceOf(*event.a, *event.b);
-    row.status = statusOf(event.a, event.b, row.evidence, event.moved);
+    row.status = statusOf(event.a, event.b, row.evidence, event.reordered());
     if (event.opened && isDifference(row.status))
         row.status = RecordStatus::Open;
     if (isKept && event.a)

@@ -108,6 +108,7 @@ struct TraceComparer::State
 
     void prepare(const TraceRequest &request);
     bool lossless() const { return a->complete() && b->complete(); }
+    std::string lostWords() const;
     void compareUnit(const TracePlan::Unit &planned, const std::stop_token &stop);
     void takeEvent(const TraceWalk::Event &event, std::size_t rank, Unit &unit);
     void takePair(const TraceWalk::Event &event, std::size_t rank, Unit &unit);
@@ -219,13 +220,15 @@ void TraceComparer::State::takePair(const TraceWalk::Event &event, std::size_t r
     if (record.role == RecordRole::CollectiveBegin)
         unit.begun.insert_or_assign(record.group, evidence.inputs);
     links.see(record, evidence.inputs, rank);
-    result.coverage.moved += event.moved ? 1u : 0u;
-    if (all.evidence == Evidence::Different || event.moved) {
+    const bool reordered = event.reordered();
+    result.coverage.moved += reordered ? 1u : 0u;
+    result.coverage.unordered += event.moved && !reordered ? 1u : 0u;
+    if (all.evidence == Evidence::Different || reordered) {
         const bool differs = all.evidence == Evidence::Different;
         result.ranks[rank].different += differs ? 1u : 0u;
         result.facts.bitsDiffer |= differs && all.strongestDifferent > Strength::Metadata;
         result.facts.shapeOrDtypeDiffers |= all.layoutDiffers;
-        result.facts.orderDiffers |= event.moved;
+        result.facts.orderDiffers |= reordered;
         result.facts.differenceStrength = std::max(
             result.facts.differenceStrength, differs ? all.strongestDifferent : Strength::Metadata);
         RankDivergence divergence;
@@ -307,6 +310,13 @@ void TraceComparer::State::count(const TraceRecord &record, const EvidenceSum &e
         microBatches[key].add(evidence, oneSided);
 }
 
+std::string TraceComparer::State::lostWords() const
+{
+    const bool both = !a->complete() && !b->complete();
+    const std::string_view whose = both ? "both sides" : a->complete() ? "B" : "A";
+    return "records of " + std::string(whose) + " are lost";
+}
+
 void TraceComparer::State::takeEvent(const TraceWalk::Event &event, std::size_t rank, Unit &unit)
 {
     if (event.opened) {
@@ -383,9 +393,9 @@ void TraceComparer::State::closeUnit(std::size_t rank, Unit unit, bool isPart)
     own.first = std::move(unit.first);
     own.first->equalBefore = equalBefore[rank];
     own.first->after = lastEqual[rank];
-    own.first->provenBefore = before.compared > 0 && before.nothing == 0
-        && before.notComparable == 0 && provesEquality(before.weakestEqual) && lossless()
-        && !excludedBefore[rank];
+    own.first->doubt = !lossless() ? lostWords()
+        : excludedBefore[rank]     ? "records were left out by request"
+                                   : doubtOf(before);
 }
 
 /// Where in its tensors the record differs that is shown.

@@ -41,10 +41,10 @@ struct RankDivergence
     RecordName record;
     DivergenceKind kind = DivergenceKind::Value;
     Classification classification;
-    std::optional<RecordName> after;    ///< the record right before it, if all before are equal
-    bool afterSlip = false;             ///< its number was shifted by an insertion or deletion
-    std::uint64_t equalBefore = 0;      ///< records (rule M21)
-    bool provenBefore = false;          ///< these by digests that may say equal, without a hole
+    std::optional<RecordName> after; ///< the record right before it, if all before are equal
+    bool afterSlip = false;          ///< its number was shifted by an insertion or deletion
+    std::uint64_t equalBefore = 0;   ///< records (rule M21)
+    std::string doubt; ///< why it is not proven that these are equal; empty where it is
     Strength strength = Strength::None; ///< of what differs
     std::string group;
     std::string key; ///< of the record's identity
@@ -88,7 +88,8 @@ struct TraceCoverage
     std::optional<std::uint64_t> worldSize; ///< as the trace states it
     std::vector<std::int64_t> iterationsCompared, iterationsOnlyA, iterationsOnlyB;
     std::uint64_t records = 0, onlyA = 0, onlyB = 0, moved = 0, artifacts = 0, duplicates = 0;
-    std::uint64_t vacuous = 0; ///< of the records: tell no value at all, on one side or both
+    std::uint64_t unordered = 0; ///< at other places, of which a side tells no order
+    std::uint64_t vacuous = 0;   ///< of the records: tell no value at all, on one side or both
     std::uint64_t excludedA = 0, excludedB = 0; ///< records that the request leaves out
     std::optional<std::int64_t> iterationInB;   ///< that the one of A met, where numbers are unlike
     std::uint64_t metadataOnlyDifferences = 0;

@@ -39,7 +39,7 @@ std::string beforeWords(const RankDivergence &first)
         return "nothing recorded before it can vouch for what came before";
     return "before it " + counted(first.equalBefore, "record is", "records are")
         + " equal on this rank, up to " + recordWords(*first.after)
-        + (first.provenBefore ? "" : ", by digests too weak to prove it");
+        + (first.doubt.empty() ? "" : ", as far as is known: " + first.doubt);
 }
 
 std::string sentenceOf(const RankComparison &rank, const TraceComparison &trace)
@@ -72,9 +72,7 @@ StepStatus statusOf(const EvidenceSum &evidence, std::uint64_t oneSided)
 {
     if (evidence.different + oneSided > 0)
         return StepStatus::Different;
-    const bool isProven = evidence.compared > 0 && evidence.nothing == 0
-        && evidence.notComparable == 0 && provesEquality(evidence.weakestEqual);
-    return isProven ? StepStatus::Identical : StepStatus::Undecided;
+    return doubtOf(evidence).empty() ? StepStatus::Identical : StepStatus::Undecided;
 }
 
 } // namespace
@@ -97,7 +95,7 @@ std::optional<FirstDivergence> firstDivergenceIn(const TraceComparison &trace)
     divergence.call = first.record.call;
     divergence.divergenceClass = toString(first.classification.divergenceClass);
     divergence.probe = first.classification.probe;
-    divergence.provenEqualBefore = first.provenBefore;
+    divergence.provenEqualBefore = first.doubt.empty();
     if (first.after) {
         divergence.provenEqualStep = first.after->iteration;
         divergence.provenEqualName = first.after->name;
@@ -175,7 +173,7 @@ std::vector<StepMark> stepMarks(const TraceComparison &trace)
                       {},
                       StepLane::Trace};
         if (mark.status == StepStatus::Undecided)
-            mark.reason = "no difference seen; the evidence is too weak to say equal";
+            mark.reason = "no difference seen; " + doubtOf(sum.first);
         marks.push_back(std::move(mark));
     }
     for (const std::int64_t step : trace.coverage.iterationsOnlyA)

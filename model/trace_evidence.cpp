@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/trace_evidence.h"
 
+#include "model/format.h"
+
 #include <algorithm>
 
 namespace forkpoint {
@@ -128,6 +130,19 @@ EvidenceSum compareObservations(std::span<const Observation> a, std::span<const 
     unlike.strongestDifferent = Strength::Metadata;
     sum.add(unlike);
     return sum;
+}
+
+std::string doubtOf(const EvidenceSum &sum)
+{
+    if (sum.notComparable > 0)
+        return counted(sum.notComparable, "value", "values") + " cannot be compared";
+    if (sum.nothing > 0)
+        return counted(sum.nothing, "value is", "values are") + " not recorded";
+    if (sum.compared == 0)
+        return "nothing was compared";
+    return provesEquality(sum.weakestEqual)
+        ? std::string()
+        : "the evidence is too weak to say equal (" + std::string(toString(sum.weakestEqual)) + ")";
 }
 
 EvidenceSum noEvidence(std::uint64_t tensors, Absence why)

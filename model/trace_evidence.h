@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -77,6 +78,9 @@ struct EvidenceSum
 /// alone states them equal digests are not comparable, where neither does they prove nothing equal.
 /// Equal absences are no match (M15); NaN as a norm is no evidence.
 EvidenceSum compareObservations(std::span<const Observation> a, std::span<const Observation> b);
+
+/// Why it does not say that everything is equal, where nothing differs: a clause; empty where it does.
+std::string doubtOf(const EvidenceSum &sum);
 
 /// Of as many tensors whose value neither side tells, for that reason.
 EvidenceSum noEvidence(std::uint64_t tensors, Absence why);

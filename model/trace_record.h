@@ -124,6 +124,7 @@ struct TraceRecord
     /// Named values that are compared as they are: scalars of events.
     std::vector<std::pair<std::string, std::string>> fields;
     std::optional<std::uint64_t> sequence; ///< as recorded
+    bool isPlaced = true; ///< false: the order of the records is not that of execution
     TracePlace place;
 };
 

@@ -118,6 +118,12 @@ void addMetadataFindings(TraceComparison &comparison)
         add(comparison, "order-differs", Severity::Warning,
             counted(coverage.moved, "record comes", "records come") + " in another order");
     }
+    if (coverage.unordered > 0) {
+        add(comparison, "order-unknown", Severity::Note,
+            counted(coverage.unordered, "record stands", "records stand")
+                + " at another place, which says nothing: a side does not tell the order of "
+                  "execution");
+    }
     if (coverage.artifacts > 0) {
         add(comparison, "artifacts", Severity::Note,
             counted(coverage.artifacts, "record is an artifact", "records are artifacts")
@@ -229,8 +235,8 @@ std::string coverageSentence(const TraceCoverage &coverage)
         text += "; left out by --include, --exclude, --scope or --tensors-only: "
             + grouped(coverage.excludedA) + " of A, " + grouped(coverage.excludedB) + " of B";
     if (coverage.onlyA + coverage.onlyB > 0)
-        text += "; " + grouped(coverage.onlyA) + " records only in A, " + grouped(coverage.onlyB)
-            + " only in B";
+        text += "; " + counted(coverage.onlyA, "record", "records") + " only in A, "
+            + grouped(coverage.onlyB) + " only in B";
     return text;
 }
 

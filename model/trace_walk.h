@@ -61,6 +61,9 @@ public:
         bool opened = false;       ///< no partner yet: comes again when that is known
         bool moved = false;        ///< partners, at other places
         bool afterSlip = false;    ///< partners whose numbers differ
+
+        /// Moved where both sides tell the order: else the places say nothing.
+        bool reordered() const { return moved && a->isPlaced && b->isPlaced; }
     };
     using Visit = std::function<void(const Event &)>;
 

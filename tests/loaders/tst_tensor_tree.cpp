@@ -152,6 +152,26 @@ private slots:
         QVERIFY(trace->complete());
     }
 
+    void placesSayNothingWhereASideTellsNoOrder()
+    {
+        Folder numbered, plain, other;
+        for (const char *name : {"0001_loss", "0002_forward", "0003_grad"})
+            numbered.write(std::string("12/rank0/") + name + ".npy", npy({1}));
+        for (const char *name : {"loss", "forward", "grad"})
+            plain.write(std::string("12/rank0/") + name + ".npy", npy({1}));
+        for (const char *name : {"0001_grad", "0002_loss", "0003_forward"})
+            other.write(std::string("12/rank0/") + name + ".npy", npy({1}));
+        const auto outcome = [](const Folder &a, const Folder &b) {
+            TraceComparer comparer(a.trace(), b.trace(), {});
+            while (comparer.advance({}))
+                ;
+            return decide(comparer.result().facts).outcome;
+        };
+        QVERIFY(outcome(numbered, plain) == Outcome::Identical);
+        QVERIFY(outcome(plain, numbered) == Outcome::Identical);
+        QVERIFY(outcome(numbered, other) == Outcome::Different);
+    }
+
     void aTornTensorLeavesTheTraceIncomplete()
     {
         Folder folder;

@@ -150,7 +150,8 @@ private slots:
         QCOMPARE(text(toString(firstOf(result).classification.divergenceClass)), QString("origin"));
         QCOMPARE(firstOf(result).equalBefore, std::uint64_t(1)); // M21
         QCOMPARE(firstOf(result).after->call, std::uint64_t(0));
-        QVERIFY(!firstOf(result).provenBefore); // XOR proves nothing
+        // XOR proves nothing.
+        QCOMPARE(firstOf(result).doubt, std::string("the evidence is too weak to say equal (xor)"));
     }
 
     void otherInputsAreAReceiver() // M9, M13
@@ -304,6 +305,48 @@ private slots:
         QVERIFY(decide(result.facts).outcome == Outcome::Different);
         QVERIFY(firstOf(result).kind == DivergenceKind::Value);
         QCOMPARE(firstOf(result).record.name, std::string("last"));
+    }
+
+    void whatIsNotProvenSaysWhy()
+    {
+        const auto strong = [](std::string name, std::string digest) {
+            return call(std::move(name), 0, {}, {seen(std::move(digest), DigestKind::Sha256)});
+        };
+        FakeTrace a, b;
+        a.rank(0, {strong("one", "1"), strong("two", "2")});
+        b.rank(0, {strong("one", "1"), strong("two", "3")});
+        QVERIFY(firstDivergenceIn(compared(a, b))->provenEqualBefore);
+        b.isComplete = false;
+        const auto torn = firstDivergenceIn(compared(a, b));
+        QVERIFY(!torn->provenEqualBefore);
+        QVERIFY(text(torn->sentence).contains("as far as is known: records of B are lost"));
+        QVERIFY(!text(torn->sentence).contains("weak"));
+        a.isComplete = false;
+        QVERIFY(
+            text(firstDivergenceIn(compared(a, b))->sentence).contains("of both sides are lost"));
+        const auto silent =
+            compared({call("one", 0, {}, {absent(Absence::Null)}), strong("two", "2")},
+                     {call("one", 0, {}, {absent(Absence::Null)}), strong("two", "3")});
+        QCOMPARE(firstOf(silent).doubt, std::string("1 value is not recorded"));
+    }
+
+    void aRecordOfOneSideCountsAsCompared()
+    {
+        const auto result = compared({linear(0, "1", "2")},
+                                     {linear(0, "1", "2"), call("more", 0, {}, {seen("1")})});
+        CausalChain chain;
+        chain.add(result);
+        const auto links = chain.links();
+        QCOMPARE(links.size(), std::size_t(1));
+        QCOMPARE(links[0].compared, std::uint64_t(3)); // input and output of one, and the other
+        QCOMPARE(links[0].different, std::uint64_t(1));
+        QVERIFY(links[0].strength == Strength::Metadata);
+        QVERIFY(
+            text(coverageSentence(result.coverage)).endsWith("; 0 records only in A, 1 only in B"));
+        QVERIFY(text(coverageSentence(
+                         compared({linear(0, "1", "2"), linear(1, "1", "2")}, {linear(0, "1", "2")})
+                             .coverage))
+                    .endsWith("; 1 record only in A, 0 only in B"));
     }
 
     void equalRecordsInAnotherOrder() // M5
