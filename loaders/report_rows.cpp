@@ -299,7 +299,9 @@ ValueRow valueRowOf(const JsonFields &fields)
     row.name = fields.text("name");
     row.stateClass = classOf(fields);
     row.status = statusOf(fields);
+    row.reason = fields.textOr("reason");
     row.ambiguous = fields.flagIf("ambiguous").value_or(false);
+    row.notComparable = fields.flagIf("not_comparable").value_or(false);
     row.valueA = valueOf(fields, "a");
     row.valueB = valueOf(fields, "b");
     if (row.valueA)

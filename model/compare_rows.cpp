@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/compare_rows.h"
 
-#include "model/optimizer_names.h"
-
 #include "model/element.h"
+#include "model/optimizer_names.h"
+#include "model/rank_states.h"
 
 #include <algorithm>
-#include <set>
-#include <string_view>
 
 namespace forkpoint {
 
@@ -32,47 +30,6 @@ std::optional<MeasuredAs> commonType(const DType &a, const DType &b)
 }
 
 namespace {
-
-/// The rank that a tensor belongs to; nothing where it is of the whole run.
-const OwnerCoordinate *rankOf(const Catalog &catalog, TensorIndex index)
-{
-    const OwnerIndex owner = catalog.tensors[index].owner;
-    return owner < catalog.owners.size() ? &catalog.owners[owner] : nullptr;
-}
-
-/// The ranks that have tensors of their own.
-std::set<std::vector<std::pair<std::string, std::int64_t>>> ranksOf(const Catalog &catalog)
-{
-    std::set<std::vector<std::pair<std::string, std::int64_t>>> ranks;
-    for (TensorIndex i = 0; i < catalog.tensors.size(); ++i) {
-        if (const OwnerCoordinate *rank = rankOf(catalog, i))
-            ranks.insert(rank->axes);
-    }
-    return ranks;
-}
-
-bool ownedByRank(const TensorRow &row, const Catalog &a, const Catalog &b)
-{
-    return (row.a && rankOf(a, *row.a)) || (row.b && rankOf(b, *row.b));
-}
-
-/// What the tensors of ranks are called behind their first keys: those of the rank's folder and of
-/// the model in it.
-std::set<std::string_view> partsOfRanks(const Catalog &catalog)
-{
-    constexpr int MostKeys = 3;
-    std::set<std::string_view> names;
-    for (TensorIndex i = 0; i < catalog.tensors.size(); ++i) {
-        if (!rankOf(catalog, i))
-            continue;
-        std::string_view name = catalog.tensors[i].name;
-        for (int keys = 0; keys < MostKeys && name.find('.') != name.npos; ++keys) {
-            name.remove_prefix(name.find('.') + 1);
-            names.insert(name);
-        }
-    }
-    return names;
-}
 
 TensorRow rowOf(const TensorPair &pair, const Catalog &a, const Catalog &b)
 {
@@ -167,14 +124,8 @@ std::string unnamedTypeText(const TensorRow &row)
 
 PreparedRows prepareRows(const Pairing &pairing, const Catalog &a, const Catalog &b)
 {
-    // Rank-local tensors mean the same only if they come from the same ranks on both sides.
     const std::vector<OptimizerNames> ofA = optimizerNames(a), ofB = optimizerNames(b);
-    const bool unlikeRanks = ranksOf(a) != ranksOf(b);
-    std::set<std::string_view> partsInA, partsInB;
-    if (unlikeRanks) {
-        partsInA = partsOfRanks(a);
-        partsInB = partsOfRanks(b);
-    }
+    const RankStates ranks(a, b);
     PreparedRows prepared;
     prepared.rows.reserve(pairing.tensors.size());
     prepared.measuredAs.reserve(pairing.tensors.size());
@@ -183,16 +134,11 @@ PreparedRows prepareRows(const Pairing &pairing, const Catalog &a, const Catalog
         prepared.rows.back().parameter = parameterOfPair(pair, a, b, ofA, ofB);
         prepared.measuredAs.emplace_back();
         TensorRow &row = prepared.rows.back();
-        if (unlikeRanks && ownedByRank(row, a, b)) {
+        row.reason = ranks.whyNothing(row.a ? &a.tensors[*row.a] : nullptr,
+                                      row.b ? &b.tensors[*row.b] : nullptr);
+        if (!row.reason.empty()) {
             row.status = ItemStatus::NotCompared;
             row.notComparable = true;
-            row.reason = "the state of one rank, and the two sides were written by unlike ranks";
-        } else if ((!row.a && partsInA.count(row.nameB) > 0)
-                   || (!row.b && partsInB.count(row.nameA) > 0)) {
-            row.status = ItemStatus::NotCompared;
-            row.notComparable = true;
-            row.reason = std::string(row.a ? "B" : "A")
-                + " holds it in parts of ranks that no rule puts together";
         } else {
             classify(row, a, b, prepared.measuredAs.back());
         }

@@ -64,8 +64,10 @@ struct ValueRow
     std::optional<std::size_t> a, b;
     StateClass stateClass = StateClass::Unknown;
     PairedBy pairedBy = PairedBy::Unpaired;
-    bool ambiguous = false; ///< it met one of several that bear its name
+    bool ambiguous = false;     ///< it met one of several that bear its name
+    bool notComparable = false; ///< NotCompared for what it is: a rank's state, other ranks there
     ItemStatus status = ItemStatus::NotCompared;
+    std::string reason; ///< where it is not comparable
     std::optional<Value> valueA, valueB;
     bool withinTolerance = false;
 };

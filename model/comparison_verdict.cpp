@@ -89,7 +89,9 @@ void addValue(VerdictFacts &facts, Evidence &evidence, const ValueRow &row,
     switch (row.status) {
     case ItemStatus::OnlyInA:
     case ItemStatus::OnlyInB: addOneSided(facts, evidence, context); break;
-    case ItemStatus::NotCompared: facts.unreadable = true; break;
+    case ItemStatus::NotCompared:
+        (row.notComparable ? facts.notComparable : facts.unreadable) = true;
+        break;
     case ItemStatus::Different:
         (row.withinTolerance ? facts.differsWithinTolerance : facts.bitsDiffer) = true;
         facts.beyondTolerance |= !row.withinTolerance && toleranceApplies(*row.valueA, *row.valueB);

@@ -187,6 +187,7 @@ std::string valueLine(const ValueRow &row)
     line.text("name", row.name);
     line.text("class", toString(row.stateClass));
     line.text("status", toString(row.status));
+    line.text("reason", row.reason);
     if (row.withinTolerance)
         line.flag("within_tolerance", true);
     addValue(line, row.valueA, "a", "type_a");

@@ -162,7 +162,11 @@ void writeValueRow(JsonWriter &json, const ValueRow &row)
         writeValue(json, *row.valueA, "a", "_a");
     if (row.valueB)
         writeValue(json, *row.valueB, "b", "_b");
+    if (row.notComparable)
+        json.key("not_comparable").boolean(true);
     json.key("status").text(toString(row.status));
+    if (!row.reason.empty())
+        json.key("reason").text(row.reason);
     if (row.ambiguous)
         json.key("ambiguous").boolean(true);
     if (row.withinTolerance)

@@ -36,7 +36,8 @@ void addNotComparedRows(const CheckpointComparison &shown, ReportSection &sectio
     }
     for (const ValueRow &row : shown.values) {
         if (row.status == ItemStatus::NotCompared)
-            add(row.name, row.stateClass, "could not be compared");
+            add(row.name, row.stateClass,
+                row.reason.empty() ? "could not be compared" : row.reason);
     }
     if (table.total > 0)
         section.blocks.emplace_back(std::move(table));

@@ -2,6 +2,7 @@
 #include "model/value_comparison.h"
 
 #include "model/folded_numbers.h"
+#include "model/rank_states.h"
 
 #include <algorithm>
 #include <bit>
@@ -82,6 +83,7 @@ std::vector<ValueRow> compareValues(const Catalog &a, const Catalog &b,
                                     const std::vector<ValuePair> &pairs, bool strictValues,
                                     const Tolerance &tolerance)
 {
+    const RankStates ranks(a, b);
     std::vector<ValueRow> rows;
     rows.reserve(pairs.size());
     for (const ValuePair &pair : pairs) {
@@ -106,6 +108,14 @@ std::vector<ValueRow> compareValues(const Catalog &a, const Catalog &b,
         } else {
             row.status = ItemStatus::Different;
             row.withinTolerance = within(*row.valueA, *row.valueB, tolerance);
+        }
+        if (row.status != ItemStatus::Identical)
+            row.reason = ranks.whyNothing(pair.a ? &a.values[*pair.a] : nullptr,
+                                          pair.b ? &b.values[*pair.b] : nullptr);
+        if (!row.reason.empty()) {
+            row.status = ItemStatus::NotCompared;
+            row.notComparable = true;
+            row.withinTolerance = false;
         }
         rows.push_back(std::move(row));
     }

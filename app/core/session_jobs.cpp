@@ -80,8 +80,10 @@ CheckpointComparison listingOf(const Catalog &catalog, bool isA, const CompareOp
         row.status = ItemStatus::NotCompared;
         row.reason = reason;
     }
-    for (ValueRow &row : listing.values)
+    for (ValueRow &row : listing.values) {
         row.status = ItemStatus::NotCompared;
+        row.reason = reason;
+    }
     summarise(listing, {});
     listing.verdict = refusal(reason);
     listing.diagnostics = catalog.diagnostics;

@@ -44,6 +44,8 @@ QString toolTip(const ValueRow &row)
     QString text = displayText(row.name) + u'\n' + describe(row.status);
     if (row.withinTolerance)
         text += ValueTableModel::tr(" (within the tolerance asked for)");
+    if (!row.reason.empty())
+        text += QStringLiteral(": ") + qs(row.reason);
     if (isContext(row.stateClass))
         text += ValueTableModel::tr("; context, never decides the outcome");
     if (row.valueA)

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/rank_states.h"
+
+#include "model/resume_rules.h"
+
+namespace forkpoint {
+
+namespace {
+
+constexpr const char *OfOneRank =
+    "the state of one rank, and the two sides were written by unlike ranks";
+
+/// Other classes have no state of ranks that a name alone tells; and they are the most tensors.
+bool mayNameRank(const TensorRef &tensor)
+{
+    return tensor.stateClass == StateClass::Rng || tensor.stateClass == StateClass::Data;
+}
+
+/// By its name; without axes where the name has no rank.
+template <class Item>
+OwnerCoordinate namedRank(const Item &item)
+{
+    return ResumeRules::builtin().ranksOf(item.name);
+}
+
+/// Whether the name says so; a run of one process has generators of no rank.
+template <class Item>
+bool isNamedRanks(const Item &item)
+{
+    return item.stateClass == StateClass::Rng || !namedRank(item).axes.empty();
+}
+
+template <class Item>
+void addNamed(const Item &item, std::set<OwnerCoordinate> &named)
+{
+    OwnerCoordinate rank = namedRank(item);
+    if (!rank.axes.empty() || item.stateClass == StateClass::Rng)
+        named.insert(std::move(rank));
+}
+
+/// What a value is called without its rank; empty where its name has none.
+std::string_view partOf(const ValueRef &value)
+{
+    const std::size_t size = ResumeRules::builtin().withoutRanks(value.name).size();
+    return size < value.name.size() ? std::string_view(value.name).substr(value.name.size() - size)
+                                    : std::string_view();
+}
+
+} // namespace
+
+RankStates::RankStates(const Catalog &a, const Catalog &b) : m_a(sideOf(a)), m_b(sideOf(b))
+{
+    m_unlikeOwners = m_a.owners != m_b.owners;
+    // A side that names no rank says nothing of how many there were.
+    m_unlikeNames = !m_a.named.empty() && !m_b.named.empty() && m_a.named != m_b.named;
+    if (m_unlikeOwners) {
+        addOwnedParts(a, m_a);
+        addOwnedParts(b, m_b);
+    }
+    if (m_unlikeOwners || m_a.named != m_b.named) {
+        addNamedParts(a, m_a);
+        addNamedParts(b, m_b);
+    }
+}
+
+RankStates::Side RankStates::sideOf(const Catalog &catalog)
+{
+    Side side;
+    for (const TensorRef &tensor : catalog.tensors) {
+        if (tensor.owner < catalog.owners.size())
+            side.owners.insert(catalog.owners[tensor.owner]);
+        else if (mayNameRank(tensor))
+            addNamed(tensor, side.named);
+    }
+    for (const ValueRef &value : catalog.values)
+        addNamed(value, side.named);
+    return side;
+}
+
+/// The first keys are the rank's folder and the model in it.
+void RankStates::addOwnedParts(const Catalog &catalog, Side &side)
+{
+    constexpr int MostKeys = 3;
+    for (const TensorRef &tensor : catalog.tensors) {
+        if (tensor.owner >= catalog.owners.size())
+            continue;
+        std::string_view name = tensor.name;
+        for (int keys = 0; keys < MostKeys && name.find('.') != name.npos; ++keys) {
+            name.remove_prefix(name.find('.') + 1);
+            side.parts.insert(name);
+        }
+    }
+}
+
+void RankStates::addNamedParts(const Catalog &catalog, Side &side)
+{
+    constexpr std::string_view Model = "model.";
+    for (const ValueRef &value : catalog.values) {
+        const std::string_view part = partOf(value);
+        if (part.empty()) {
+            side.wholes.insert(value.name);
+            continue;
+        }
+        side.parts.insert(part);
+        if (part.starts_with(Model))
+            side.parts.insert(part.substr(Model.size()));
+    }
+}
+
+bool RankStates::isOfRank(const TensorRef &tensor) const
+{
+    if (tensor.owner != NoOwner)
+        return m_unlikeOwners;
+    return m_unlikeNames && mayNameRank(tensor) && isNamedRanks(tensor);
+}
+
+bool RankStates::isOfRank(const ValueRef &value) const
+{
+    return (m_unlikeOwners || m_unlikeNames) && isNamedRanks(value);
+}
+
+template <class Item>
+std::string RankStates::why(const Item *a, const Item *b) const
+{
+    if ((a && isOfRank(*a)) || (b && isOfRank(*b)))
+        return OfOneRank;
+    const auto inParts = [](const Item *one, const Item *other, const Side &others) {
+        return one && !other && others.parts.contains(one->name);
+    };
+    if (inParts(a, b, m_b))
+        return "B holds it in parts of ranks that no rule puts together";
+    if (inParts(b, a, m_a))
+        return "A holds it in parts of ranks that no rule puts together";
+    return {};
+}
+
+std::string RankStates::whyNothing(const TensorRef *a, const TensorRef *b) const
+{
+    return why(a, b);
+}
+
+std::string RankStates::whyNothing(const ValueRef *a, const ValueRef *b) const
+{
+    const auto isWhole = [](const ValueRef *one, const ValueRef *other, const Side &others) {
+        const std::string_view part = one && !other ? partOf(*one) : std::string_view();
+        return !part.empty() && others.wholes.contains(part);
+    };
+    return isWhole(a, b, m_b) || isWhole(b, a, m_a) ? OfOneRank : why(a, b);
+}
+
+} // namespace forkpoint

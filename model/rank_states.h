@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/catalog.h"
+
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace forkpoint {
+
+/// What of two checkpoints is the state of single ranks. It means the same only where the same ranks
+/// wrote both: that a run of two has no rank 3, or that its rank 0 draws otherwise, is no difference.
+class RankStates
+{
+public:
+    RankStates(const Catalog &a, const Catalog &b);
+
+    /// Why a row says nothing about the two runs; empty where it does. Null for a side that lacks it.
+    std::string whyNothing(const TensorRef *a, const TensorRef *b) const;
+    std::string whyNothing(const ValueRef *a, const ValueRef *b) const;
+
+private:
+    struct Side
+    {
+        std::set<OwnerCoordinate> owners;  ///< of tensors
+        std::set<OwnerCoordinate> named;   ///< in names; one without axes for generators of no rank
+        std::set<std::string_view> parts;  ///< what is called so by some rank, without that rank
+        std::set<std::string_view> wholes; ///< names of values that are of no rank
+    };
+
+    static Side sideOf(const Catalog &catalog);
+    static void addOwnedParts(const Catalog &catalog, Side &side);
+    static void addNamedParts(const Catalog &catalog, Side &side);
+    bool isOfRank(const TensorRef &tensor) const;
+    bool isOfRank(const ValueRef &value) const;
+    template <class Item>
+    std::string why(const Item *a, const Item *b) const;
+
+    Side m_a, m_b;
+    bool m_unlikeOwners = false, m_unlikeNames = false;
+};
+
+} // namespace forkpoint
