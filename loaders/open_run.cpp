@@ -15,6 +15,7 @@
 #include "loaders/run_directory.h"
 #include "loaders/step_name.h"
 #include "loaders/trace_mapping.h"
+#include "loaders/unread_text.h"
 
 #include <algorithm>
 #include <array>
@@ -304,7 +305,7 @@ Result<std::shared_ptr<const Run>> openFile(const fs::path &path, OpenedPtr run,
         auto loaded = loadFile(file, run->m_options, stop);
         if (!loaded.ok()) {
             Error error = std::move(loaded).error();
-            error.text += whyNoTrace;
+            error.text += whyNoTrace + whyUnreadText(*file);
             return error;
         }
         run->m_format = loaded->format;
@@ -417,7 +418,8 @@ Error nothingHere(const fs::path &directory, const std::string &path,
         for (const Diagnostic &diagnostic : contents->diagnostics)
             text += "; " + diagnostic.text;
     }
-    return {ErrorCode::NotFound, path, {}, text + whyNoTrace};
+    text += whyNoTrace + whyUnreadFiles(directory, listing);
+    return {ErrorCode::NotFound, path, {}, std::move(text)};
 }
 
 Result<std::shared_ptr<const Run>> openDirectory(const fs::path &path, OpenedPtr run,
