@@ -44,12 +44,17 @@ void addPairing(const CheckpointComparison &comparison, const Pairing &pairing,
     if (!pairing.affixA.empty() || !pairing.affixB.empty()) {
         const bool onA = !pairing.affixA.empty(), onB = !pairing.affixB.empty();
         const std::string prefix = "the prefix '" + (onA ? pairing.affixA : pairing.affixB) + "'";
+        const auto met = std::uint64_t(
+            std::count_if(comparison.tensors.begin(), comparison.tensors.end(),
+                          [](const TensorRow &row) { return row.pairedBy == PairedBy::Affix; }));
         findings.push_back({"names-differ-by-prefix",
                             Certainty::Is,
                             Severity::Note,
-                            onA && onB ? "some names of each side carry " + prefix
-                                       : std::string(onA ? "A" : "B") + "'s names carry " + prefix
-                                    + ", which those of the other side lack",
+                            (onA && onB ? "some names of each side carry " + prefix
+                                        : std::string(onA ? "A" : "B") + "'s names carry " + prefix
+                                     + ", which those of the other side lack")
+                                + "; " + counted(met, "tensor was", "tensors were")
+                                + " paired without it",
                             {}});
     }
     for (const std::string &rule : pairing.idleRenames)
@@ -76,27 +81,43 @@ void addPairing(const CheckpointComparison &comparison, const Pairing &pairing,
                      "tensors of no known class are")
                  + " outside of the scope asked for; add 'unknown' to it to compare them",
              {}});
-    Finding renumbered{"optimizer-renumbered", Certainty::Is, Severity::Note, {}, {}};
-    for (const TensorRow &row : comparison.tensors) {
-        if (row.pairedBy == PairedBy::Parameter)
-            renumbered.where.push_back(row.name);
-    }
-    if (!renumbered.where.empty()) {
-        renumbered.text = counted(renumbered.where.size(), "state of the optimizer has",
-                                  "states of the optimizer have")
-            + " another number or name on the other side and met by its parameter";
-        findings.push_back(std::move(renumbered));
-    }
-    Finding joined{"paired-by-content", Certainty::Is, Severity::Note, {}, {}};
-    for (const TensorRow &row : comparison.tensors) {
-        if (row.pairedBy == PairedBy::Content)
-            joined.where.push_back(row.name);
-    }
-    if (joined.where.empty())
-        return;
-    joined.text = counted(joined.where.size(), "tensor has", "tensors have")
-        + " another name on the other side, found there by dtype, shape and bytes";
-    findings.push_back(std::move(joined));
+}
+
+std::string_view without(std::string_view name, std::string_view prefix)
+{
+    return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+}
+
+/// Who met whom under unlike names, once for each rule.
+void addMeetings(const CheckpointComparison &comparison, const Pairing &pairing,
+                 std::vector<Finding> &findings)
+{
+    const auto add = [&](std::string id, PairedBy by, std::string_view rest) {
+        Finding finding{std::move(id), Certainty::Is, Severity::Note, {}, {}};
+        const TensorRow *first = nullptr;
+        for (const TensorRow &row : comparison.tensors) {
+            // What the common prefix tells apart is told by the finding of that prefix.
+            const bool isByPrefix = by == PairedBy::Affix
+                && without(row.nameA, pairing.affixA) == without(row.nameB, pairing.affixB);
+            if (row.pairedBy != by || isByPrefix)
+                continue;
+            first = first ? first : &row;
+            finding.where.push_back(row.name);
+        }
+        if (!first)
+            return;
+        finding.text = counted(finding.where.size(), "tensor has", "tensors have")
+            + " another name on the other side, " + std::string(rest) + " (first '" + first->nameA
+            + "' of A and '" + first->nameB + "' of B)";
+        findings.push_back(std::move(finding));
+    };
+    add("optimizer-renumbered", PairedBy::Parameter,
+        "being state of the optimizer, and met by its parameter");
+    add("paired-without-wrappers", PairedBy::Affix,
+        "and met without the keys of wrappers and of the model in it");
+    add("paired-by-table", PairedBy::Table,
+        "and met by the table of what frameworks call the parts of a model");
+    add("paired-by-content", PairedBy::Content, "found there by dtype, shape and bytes");
 }
 
 /// One name, a tensor on one side and a value on the other: two rows that belong together.
@@ -207,6 +228,7 @@ std::vector<Finding> comparisonFindings(const CheckpointComparison &comparison,
     std::vector<Finding> findings;
     addRecipe(comparison, findings);
     addPairing(comparison, pairing, findings);
+    addMeetings(comparison, pairing, findings);
     addKindsDiffer(comparison, findings);
     addNotFinite(comparison, findings);
     addStoredTwice(comparison, findings);

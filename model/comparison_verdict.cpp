@@ -31,6 +31,24 @@ void addOneSided(VerdictFacts &facts, Evidence &evidence, const ComparisonContex
     evidence.different(Strength::Metadata);
 }
 
+/// Under unlike names, and not because the user said so.
+bool metByRule(PairedBy by)
+{
+    switch (by) {
+    case PairedBy::Affix:
+    case PairedBy::Table:
+    case PairedBy::Parameter:
+    case PairedBy::Assembled:
+    case PairedBy::Content: return true;
+    case PairedBy::Exact:
+    case PairedBy::Name:
+    case PairedBy::Rename:
+    case PairedBy::OnlyOne:
+    case PairedBy::Unpaired: break;
+    }
+    return false;
+}
+
 bool layoutDiffers(const TensorRow &row)
 {
     return row.a && row.b
@@ -68,7 +86,7 @@ void addTensor(VerdictFacts &facts, Evidence &evidence, const TensorRow &row,
         return;
     // Rows that were joined by content met by their fingerprints.
     case ItemStatus::Identical:
-        facts.equalElsewhere += row.pairedBy == PairedBy::Content ? 1u : 0u;
+        facts.equalElsewhere += metByRule(row.pairedBy) ? 1u : 0u;
         facts.byOtherKeys += row.pairedBy == PairedBy::Name ? 1u : 0u;
         evidence.equal(row.pairedBy == PairedBy::Content ? std::min(row.strength, Strength::Xxh3)
                                                          : row.strength);

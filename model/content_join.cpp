@@ -19,14 +19,21 @@ std::map<Digest128, Group> unpairedByContent(const std::vector<TensorRow> &rows)
     std::map<Digest128, Group> groups;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const TensorRow &row = rows[i];
-        if (row.elements < FewestElements)
-            continue;
         if (row.status == ItemStatus::OnlyInA && row.fingerprintA)
             groups[row.fingerprintA->tensor].onlyA.push_back(i);
         if (row.status == ItemStatus::OnlyInB && row.fingerprintB)
             groups[row.fingerprintB->tensor].onlyB.push_back(i);
     }
     return groups;
+}
+
+/// Why two rows that have the same bytes stay apart.
+void tellTooSmall(TensorRow &row, const TensorRow &other)
+{
+    const bool isA = row.status == ItemStatus::OnlyInA;
+    row.reason = "has dtype, shape and bytes of '" + (isA ? other.nameB : other.nameA) + "' of "
+        + (isA ? "B" : "A") + ", but fewer than " + std::to_string(FewestElements)
+        + " elements: too few to pair by content";
 }
 
 } // namespace
@@ -39,7 +46,12 @@ JoinedRows joinByContent(std::vector<TensorRow> &rows, const Catalog &a, const C
         if (group.onlyA.size() != 1 || group.onlyB.size() != 1)
             continue;
         TensorRow &row = rows[group.onlyA.front()];
-        const TensorRow &other = rows[group.onlyB.front()];
+        TensorRow &other = rows[group.onlyB.front()];
+        if (row.elements < FewestElements) {
+            tellTooSmall(row, other);
+            tellTooSmall(other, row);
+            continue;
+        }
         row.b = other.b;
         row.nameB = b.tensors[*other.b].name;
         row.dtypeB = other.dtypeB;

@@ -13,7 +13,7 @@ struct JoinedRows
 /// Brings together rows of one side only whose tensor fingerprints (dtype, shape, bytes) are equal
 /// and unique among the unpaired of both sides. The row of A becomes a pair, Identical and paired
 /// by content; the row of B goes. Tensors of fewer than 16 elements never join: that two counters
-/// are both 3 says nothing about who they are.
+/// are both 3 says nothing about who they are. Their rows get that as their reason.
 JoinedRows joinByContent(std::vector<TensorRow> &rows, const Catalog &a, const Catalog &b);
 
 } // namespace forkpoint

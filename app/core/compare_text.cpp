@@ -219,7 +219,8 @@ std::string valueLine(const ValueRow &row)
 
 std::string nameLine(const TensorRow &row)
 {
-    return "  " + printable(row.name) + "\n";
+    return "  " + printable(row.name) + (row.reason.empty() ? "" : "  " + printable(row.reason))
+        + "\n";
 }
 
 } // namespace

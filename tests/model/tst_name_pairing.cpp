@@ -360,6 +360,9 @@ void NamePairingTest::wrappersAreTakenOut()
              std::string("both are 'layers.0.block.w' without wrappers and prefixes"));
     row = rowOf(comparison, "layers.1.block.w");
     QVERIFY(row && row->status == ItemStatus::Different);
+    const std::string text = textOf(comparison, "paired-without-wrappers");
+    QVERIFY2(text.starts_with("2 tensors have another name on the other side"), text.c_str());
+    QVERIFY2(text.find("layers.0._fsdp_wrapped_module.") != std::string::npos, text.c_str());
 }
 
 /// torchtitan's DCP names a moment behind the parameter, Megatron's fully_reshardable before it.
@@ -377,6 +380,8 @@ void NamePairingTest::optimizerStateMeets()
     const CheckpointComparison comparison = compared(a, b);
     QCOMPARE(comparison.counts.identical, std::uint64_t(3));
     QVERIFY(comparison.verdict.outcome == Outcome::Identical);
+    QVERIFY(comparison.verdict.sentence.find("3 tensors under another name") != std::string::npos);
+    QVERIFY(textOf(comparison, "paired-by-table").starts_with("3 tensors have another name"));
     const TensorRow *row =
         rowOf(comparison, "optimizer.state.layers.0.attention.wo.weight.exp_avg");
     QVERIFY(row && row->nameB.find(".exp_avg.") != std::string::npos);

@@ -505,7 +505,7 @@ void TestPairing::joinsByContent()
     b->finish();
     for (const Spec &spec : specs) {
         TensorRow row;
-        row.name = spec.name;
+        row.name = (spec.side == 'A' ? row.nameA : row.nameB) = spec.name;
         row.elements = spec.elements;
         row.bytes = 4 * spec.elements;
         if (spec.side == 'A') {
@@ -536,8 +536,12 @@ void TestPairing::joinsByContent()
     QVERIFY(row.status == ItemStatus::Identical && row.pairedBy == PairedBy::Content);
     QCOMPARE(row.bytes, std::uint64_t(128));
     QVERIFY(row.valueEqual == true && row.fingerprintB);
-    for (const TensorRow &other : rows)
+    for (const TensorRow &other : rows) {
         QVERIFY(other.name != "b1");
+        QCOMPARE(other.reason.empty(), other.name != "a4" && other.name != "b4");
+        if (other.name == "b4")
+            QVERIFY(other.reason.starts_with("has dtype, shape and bytes of 'a4' of A, but fewer"));
+    }
     QVERIFY(rows.back().status == ItemStatus::Different);
 }
 
