@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/assembled_source.h"
 
+#include "model/assembled_places.h"
 #include "model/state_class.h"
 
 #include <algorithm>
@@ -52,8 +53,11 @@ AssembledSource::AssembledSource(std::shared_ptr<const TensorSource> below, Cata
         Item &item = items[tensor.fileOrder];
         m_original.push_back(item.original);
         m_plans.push_back(std::move(item.plan));
-        if (m_plans.back() && !isCovered(*m_plans.back(), tensor.bytes, m_below->catalog()))
+        const auto &plan = m_plans.back();
+        if (plan && !isCovered(*plan, tensor.bytes, m_below->catalog()))
             tensor.unreadable = notFilled();
+        if (plan && !tensor.unreadable)
+            addPlaces(tensor, *plan, m_below->catalog());
     }
 }
 
@@ -72,7 +76,10 @@ Catalog AssembledSource::frameOf(const Catalog &catalog)
 
 const std::string *AssembledSource::assembledBy(TensorIndex tensor) const
 {
-    return m_plans[tensor] ? &m_plans[tensor]->reason : nullptr;
+    if (m_plans[tensor])
+        return &m_plans[tensor]->reason;
+    const auto *below = dynamic_cast<const AssembledSource *>(m_below.get());
+    return below ? below->assembledBy(m_original[tensor]) : nullptr;
 }
 
 std::optional<TensorOrigin> AssembledSource::origin(TensorIndex tensor) const

@@ -36,7 +36,7 @@ class AssembledSource final : public TensorSource
 public:
     struct Item
     {
-        TensorRef tensor;         ///< of `below`, or new: then without extents
+        TensorRef tensor;         ///< of `below`, or new: then its places come from the plan
         TensorIndex original = 0; ///< of `below`, without a plan
         std::optional<AssemblyPlan> plan;
     };
@@ -53,7 +53,7 @@ public:
     std::optional<TensorOrigin> origin(TensorIndex tensor) const override;
     const RecordedDigests *recorded(TensorIndex tensor) const override;
 
-    /// By which rule a tensor was put together; nullptr for one of the files' own.
+    /// By which rule a tensor was put together, here or below; nullptr for one of the files' own.
     const std::string *assembledBy(TensorIndex tensor) const;
 
     /// A catalogue like that one, but for its tensors.

@@ -88,6 +88,8 @@ std::set<OwnerIndex> ownersOf(const TensorRef &tensor)
     std::set<OwnerIndex> owners;
     for (const Extent &extent : tensor.extents)
         owners.insert(extent.owner);
+    for (const Replica &replica : tensor.replicas)
+        owners.insert(replica.owner);
     if (owners.empty())
         owners.insert(tensor.owner);
     return owners;
@@ -113,8 +115,9 @@ public:
     {
         const TensorRef &tensor = m_catalog.tensors[m_isA ? *row.a : *row.b];
         const std::set<OwnerIndex> owners = ownersOf(tensor);
-        if (owners.size() == 1) {
-            m_differing.insert(*owners.begin());
+        // What copies hold differs in all of them, as they are equal.
+        if (owners.size() == 1 || !tensor.replicas.empty()) {
+            m_differing.insert(owners.begin(), owners.end());
             return true;
         }
         if (tensor.extents.size() > MostExtents)

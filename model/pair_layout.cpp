@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/pair_layout.h"
 
+#include "model/format.h"
 #include "model/owner_differences.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 namespace forkpoint {
 
@@ -21,6 +24,35 @@ Index volumeOf(const Extent &extent)
     return volume;
 }
 
+/// A part of a tensor: a box, or a stretch of the row-major order.
+using Place = std::tuple<std::vector<Index>, std::vector<Index>, Index, Index>;
+
+Place placeOf(const Extent &extent)
+{
+    return {extent.box.origin, extent.box.size, extent.flatBegin, extent.flatCount};
+}
+
+/// How often each part is held once more.
+std::map<Place, std::uint64_t> copiesOf(const TensorRef &tensor)
+{
+    std::map<Place, std::uint64_t> copies;
+    for (const Replica &replica : tensor.replicas) {
+        for (const Extent &extent : replica.extents) {
+            if (copies.size() < MostParts)
+                ++copies[placeOf(extent)];
+        }
+    }
+    return copies;
+}
+
+std::string ownerText(const Catalog &catalog, OwnerIndex owner, std::uint64_t copies)
+{
+    if (owner >= catalog.owners.size())
+        return {};
+    return catalog.owners[owner].toString()
+        + (copies > 0 ? " and " + counted(copies, "copy", "copies") : std::string());
+}
+
 SideLayout sideLayout(const Catalog &catalog, const TensorRef &tensor,
                       const std::vector<Index> *counts)
 {
@@ -28,6 +60,7 @@ SideLayout sideLayout(const Catalog &catalog, const TensorRef &tensor,
     const bool flat =
         std::any_of(tensor.extents.begin(), tensor.extents.end(),
                     [](const Extent &extent) { return extent.fills == Extent::Fills::FlatRange; });
+    const auto copies = copiesOf(tensor);
     side.shape = flat ? Shape{{tensor.shape.count().value_or(0)}} : tensor.shape;
     for (std::size_t i = 0; i < tensor.extents.size(); ++i) {
         const Extent &extent = tensor.extents[i];
@@ -40,9 +73,9 @@ SideLayout sideLayout(const Catalog &catalog, const TensorRef &tensor,
         LayoutPart part;
         part.box = flat ? Box{{extent.flatBegin}, {extent.flatCount}} : extent.box;
         part.elements = volumeOf(extent);
-        const OwnerIndex owner = extent.owner != NoOwner ? extent.owner : tensor.owner;
-        if (owner < catalog.owners.size())
-            part.owner = catalog.owners[owner].toString();
+        const auto more = copies.find(placeOf(extent));
+        part.owner = ownerText(catalog, extent.owner != NoOwner ? extent.owner : tensor.owner,
+                               more == copies.end() ? 0 : more->second);
         if (extent.file < catalog.files.size())
             part.file = catalog.files[extent.file];
         if (counts)

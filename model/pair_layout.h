@@ -14,7 +14,7 @@ namespace forkpoint {
 struct LayoutPart
 {
     Box box;           ///< in the logical tensor; of a flat range in one dimension
-    std::string owner; ///< "rank 3"; empty where no rank is known
+    std::string owner; ///< "rank 3", "rank 3 and 2 copies"; empty where no rank is known
     std::string file;
     Index elements = 0;
     std::optional<Index> different; ///< elements that differ from the other side's, once counted
