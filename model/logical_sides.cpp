@@ -2,7 +2,7 @@
 #include "model/logical_sides.h"
 
 #include "model/name_pairing.h"
-#include "model/rank_parts.h"
+#include "model/whole_tensors.h"
 
 #include <set>
 #include <tuple>

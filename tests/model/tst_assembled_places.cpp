@@ -2,6 +2,7 @@
 // Where the elements of assembled tensors are stored: looked up in files that the test lays out itself.
 #include "model/assembled_places.h"
 
+#include "model/layout.h"
 #include "model/pair_layout.h"
 #include "tests/support/memory_source.h"
 

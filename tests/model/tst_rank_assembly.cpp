@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Wholes that are cut by the index arithmetic of tensor, pipeline and expert parallelism, and put together again.
-#include "model/rank_assembly.h"
+#include "model/assembly_rules.h"
 
 #include "gpu/cpu_backend.h"
 #include "model/checkpoint_comparer.h"
 #include "model/logical_sides.h"
-#include "model/rank_parts.h"
+#include "model/whole_tensors.h"
 #include "tests/support/memory_source.h"
 
 #include <QTest>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/rank_assembly.h"
+#include "model/assembly_rules.h"
 
 #include "model/rule_table.h"
 #include "model/state_class.h"

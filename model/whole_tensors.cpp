@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/rank_parts.h"
+#include "model/whole_tensors.h"
 
+#include "model/assembly_rules.h"
 #include "model/optimizer_names.h"
-#include "model/rank_assembly.h"
 
 #include <algorithm>
 #include <map>
