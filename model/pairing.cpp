@@ -369,6 +369,18 @@ void explain(std::vector<Pair> &pairs, const std::vector<Item> &a, const std::ve
     }
 }
 
+/// That a file holds an empty container and nothing else is how its format says that it is empty.
+void classEmptyFiles(std::vector<ValuePair> &pairs, const Catalog &a, const Catalog &b)
+{
+    for (ValuePair &pair : pairs) {
+        if (pair.a && pair.b)
+            continue;
+        const ValueRef &value = pair.a ? a.values[*pair.a] : b.values[*pair.b];
+        if (value.path.keys.empty() && value.value.type == ValueType::Empty)
+            pair.stateClass = StateClass::Container;
+    }
+}
+
 /// Two files with one array each and no name for it: the arrays meet whatever the files are called.
 bool pairOnlyOnes(const Catalog &a, const Catalog &b, std::vector<TensorPair> &pairs)
 {
@@ -468,6 +480,7 @@ Pairing pairCatalogs(const Catalog &a, const Catalog &b, const PairingOptions &o
     if (!options.strict)
         pairByMeaning(pairing.tensors, a, b);
     pairOnlyOnes(a, b, pairing.tensors);
+    classEmptyFiles(pairing.values, a, b);
     pairing.unclassifiedLeftOut = unclassifiedOutOf(options, pairing.tensors);
     pairing.idleGlobs = idleGlobs(pairing, options);
     select(pairing.tensors, options);

@@ -78,7 +78,9 @@ std::string differentSentence(const VerdictFacts &facts)
     if (facts.noNameInCommon)
         return "the two sides have no tensor name in common";
     if (facts.bitsDiffer && facts.coverage.tensorsTotal == 0 && facts.coverage.recordsTotal > 0)
-        return "recorded values differ";
+        return facts.toleranceAsked ? "recorded values differ; tolerances are not applied to the "
+                                      "records of traces"
+                                    : "recorded values differ";
     if (facts.bitsDiffer && facts.toleranceAsked)
         return facts.beyondTolerance ? "beyond the tolerance asked for"
                                      : "stored bits differ, in what no tolerance is applied to";

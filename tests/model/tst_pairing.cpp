@@ -103,6 +103,7 @@ private slots:
     void affixNeverAgainstExactNames();
     void affixOnBothSides();
     void classOfAPair();
+    void anEmptyFileIsNoState();
     void strict();
     void renames();
     void renameRules();
@@ -280,6 +281,26 @@ void TestPairing::classOfAPair()
         }
     }
     QVERIFY(classOf(StateClass::Unknown, StateClass::Rng) == StateClass::Rng);
+}
+
+/// An empty pickle says {} of itself, an empty safetensors nothing.
+void TestPairing::anEmptyFileIsNoState()
+{
+    const auto holding = [](const KeyPath &path) {
+        auto source = std::make_shared<MemorySource>();
+        source->addValue(path, Value::empty("{}"));
+        source->finish();
+        return source;
+    };
+    const auto nothing = sourceOf({}), whole = holding({}),
+               part = holding(MemorySource::pathOf("state"));
+    const auto classOf = [](const SourcePtr &a, const SourcePtr &b) {
+        return pairCatalogs(a->catalog(), b->catalog(), {}).values.front().stateClass;
+    };
+    QVERIFY(classOf(whole, nothing) == StateClass::Container);
+    QVERIFY(classOf(nothing, whole) == StateClass::Container);
+    QVERIFY(classOf(whole, whole) == StateClass::Unknown);
+    QVERIFY(classOf(part, nothing) == StateClass::Unknown);
 }
 
 void TestPairing::strict()

@@ -252,6 +252,11 @@ void TestVerdict::words()
     QVERIFY(has(decide(facts).sentence, "in what no tolerance is applied to"));
     facts.beyondTolerance = true;
     QVERIFY(has(decide(facts).sentence, "Different: beyond the tolerance asked for"));
+    VerdictFacts traces;
+    traces.toleranceAsked = traces.bitsDiffer = true;
+    traces.coverage.recordsTotal = traces.coverage.recordsCompared = 2;
+    QVERIFY(has(decide(traces).sentence,
+                "Different: recorded values differ; tolerances are not applied to the records"));
     facts.bitsDiffer = facts.beyondTolerance = false;
     facts.differsWithinTolerance = true;
     facts.acrossTypes = 1;
