@@ -90,7 +90,7 @@ struct CompareOptions
 {
     PairingOptions pairing;
     Tolerance tolerance;
-    bool strictValues = false; ///< 1 and 1.0, a list and a tuple are different
+    bool strictValues = false; ///< 1 and 1.0, [] and () are different
     bool verdictOnly = false;  ///< a differing leaf may end a tensor
     bool full = false;         ///< statistics of identical pairs too, histograms in the report
     bool fingerprints = true;  ///< compute both fingerprints on the way

@@ -314,7 +314,7 @@ void addCompare(CLI::App &command, RawOptions &raw)
         command.add_option("--scope", raw.scope, "Only these classes: weights,optimizer,...");
     command.add_flag("--tensors-only", pairing.tensorsOnly, "Leave out everything but tensors");
     command.add_flag("--strict-values", options.compare.strictValues,
-                     "1 and 1.0, a list and a tuple are different");
+                     "1 and 1.0, an empty list and an empty tuple are different");
     raw.hasRtol = command.add_option("--rtol", raw.rtol, "Relative tolerance, of floats alone");
     raw.hasAtol = command.add_option("--atol", raw.atol, "Absolute tolerance, of floats alone");
     raw.hasMaxUlp =
