@@ -216,7 +216,7 @@ std::unique_ptr<TensorDigest> makeXorLanes(const LaneOf &lane)
 const std::vector<TensorDigestInfo> &tensorDigestInfos()
 {
     static const std::vector<TensorDigestInfo> kinds = {
-        {"sha256", "dtype and shape; nothing of the bytes"},
+        {"sha256", "dtype and shape; it sees every byte"},
         {"sha1", "dtype and shape; collisions that somebody made"},
         {"md5", "dtype and shape; collisions that somebody made"},
         {"crc32", "dtype and shape; one accident in 2^32, and forgeries"},

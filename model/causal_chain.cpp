@@ -39,8 +39,9 @@ void CausalChain::add(std::optional<std::int64_t> step, const CheckpointComparis
         if (isContext(row.stateClass))
             return;
         LinkSum &sum = sumOf(step, stage);
-        const bool isEqual = row.status == ItemStatus::Identical || row.withinTolerance;
-        if (row.status == ItemStatus::NotCompared)
+        const bool isEqual = row.status == ItemStatus::Identical;
+        // What is within a tolerance is no difference to the user, and nothing proven equal.
+        if (row.status == ItemStatus::NotCompared || row.withinTolerance)
             sum.addUnknown();
         else
             sum.add(isEqual,
@@ -55,7 +56,10 @@ void CausalChain::add(std::optional<std::int64_t> step, const CheckpointComparis
 void CausalChain::add(std::optional<std::int64_t> step, const std::string &stage, bool equal,
                       Strength strength)
 {
-    sumOf(step, stage).add(equal, strength);
+    // Numbers that read alike add nothing to what is known, and must not weaken what is proven.
+    const bool saysNothingNew = equal && !provesEquality(strength) && m_steps[step].contains(stage);
+    if (!saysNothingNew)
+        sumOf(step, stage).add(equal, strength);
 }
 
 std::vector<ChainLink> CausalChain::links() const

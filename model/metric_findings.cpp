@@ -42,7 +42,7 @@ Finding describe(const MetricComparison &metric, bool checkpointsDiffer)
     } else {
         finding.id = "metric-alike";
         finding.text = metric.name + " reads alike at all " + steps
-            + ", but it was rounded: whether its bits are equal is not known";
+            + ", but may have been rounded: whether its bits are equal is not known";
     }
     return finding;
 }

@@ -102,10 +102,16 @@ std::string captureLines(const std::optional<NextCapture> &capture)
     return text;
 }
 
-std::string_view stepSign(StepStatus status)
+/// A step whose bits differ within what was asked for carries that as its reason.
+bool isWithinTolerance(const StepMark &mark)
 {
-    switch (status) {
-    case StepStatus::Identical: return "=";
+    return mark.status == StepStatus::Identical && !mark.inferred && !mark.reason.empty();
+}
+
+std::string_view stepSign(const StepMark &mark)
+{
+    switch (mark.status) {
+    case StepStatus::Identical: return isWithinTolerance(mark) ? "~" : "=";
     case StepStatus::Different: return "!=";
     case StepStatus::OnlyInA: return " only in A";
     case StepStatus::OnlyInB: return " only in B";
@@ -126,12 +132,14 @@ std::string stepsLine(const std::vector<StepMark> &steps)
             return text + " ... (" + grouped(steps.size()) + " in all)\n";
         text += shown > 1 ? ", " : " ";
         text += std::to_string(mark.step);
-        const std::string sign(stepSign(mark.status));
+        const std::string sign(stepSign(mark));
         text += mark.inferred ? "(" + sign + ")" : sign;
     }
     const bool inferred =
         std::any_of(steps.begin(), steps.end(), [](const StepMark &mark) { return mark.inferred; });
-    return text + (inferred ? "; in brackets: inferred, not read\n" : "\n");
+    const bool within = std::any_of(steps.begin(), steps.end(), isWithinTolerance);
+    return text + (within ? "; ~: within the tolerance" : "")
+        + (inferred ? "; in brackets: inferred, not read\n" : "\n");
 }
 
 /// What no maximum shows: pairs that are not both finite, and those of equal value.

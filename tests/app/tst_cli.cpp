@@ -201,6 +201,11 @@ void TestCli::bundledRuns()
         if (metric["name"].toString() == "grad_norm")
             QCOMPARE(metric["first_bit_difference"].toInt(), 5);
     }
+    // What differs by less than was asked for is not shown as equal.
+    const Ended within =
+        run({"compare", "A", "C", "--scope", "weights", "--rtol", "1e-2", "--atol", "1e-3"});
+    QVERIFY2(within.out.contains("steps: 4~, 8~, 12~; ~: within the tolerance\n"),
+             within.out.left(600).constData());
     const QJsonObject late = run({"compare", "A", "C", "--step", "12", "--json"}).json();
     QCOMPARE(late["counts"]["different"].toInt(), 86);
     const QJsonObject head = named(late["tensors"].toArray(), "model.lm_head.weight");

@@ -139,6 +139,8 @@ private slots:
     void causalOrder();
     void recordedOrder();
     void metrics();
+    void printedNumbersWeakenNoProof();
+    void withinToleranceIsNotProvenEqual();
     void logsBesideCheckpoints();
     void printedDigits();
     void stopAndProgress();
@@ -698,6 +700,48 @@ void TestRuns::metrics()
                             return finding.id == "metric-equal"
                                 && has(finding.text, "although the checkpoints differ");
                         }));
+}
+
+/// lr of a log has one digit, and the checkpoint has all of its bits.
+void TestRuns::printedNumbersWeakenNoProof()
+{
+    const auto holding = [](double rate) {
+        auto source = std::make_shared<MemorySource>();
+        source->addValue("scheduler.last", Value::real(rate)).stateClass = StateClass::Scheduler;
+        source->finish();
+        auto run = std::make_shared<MemoryRun>("run");
+        run->addStep(1, source);
+        run->addStep(2, checkpoint(float(rate)));
+        run->addMetric(MetricSeries{"lr", "metrics.jsonl", false, {{1, 0.1}, {3, 0.1}}});
+        return run;
+    };
+    const auto linkOf = [](const RunComparison &comparison, Step step) {
+        const auto link = std::find_if(
+            comparison.chain.begin(), comparison.chain.end(),
+            [&](const ChainLink &each) { return each.step == step && each.stage == "scheduler"; });
+        return link == comparison.chain.end() ? ChainLink() : *link;
+    };
+    const RunComparison comparison = compare(holding(0.1), holding(0.1));
+    QVERIFY(linkOf(comparison, 1).status == LinkStatus::Equal);
+    QCOMPARE(linkOf(comparison, 1).compared, std::uint64_t(1));
+    QVERIFY(linkOf(comparison, 3).status == LinkStatus::Undecided); // the log alone
+}
+
+/// Step 4 differs by less than what was asked for, step 8 by more.
+void TestRuns::withinToleranceIsNotProvenEqual()
+{
+    const auto a = series("a", {4, 8}), b = std::make_shared<MemoryRun>("b");
+    b->addStep(4, checkpoint(4.001F));
+    b->addStep(8, checkpoint(9));
+    CompareOptions options;
+    options.tolerance.atol = 0.01;
+    const RunComparison comparison = compare(a, b, {}, options);
+    QVERIFY(comparison.firstDivergence && comparison.firstDivergence->step == 8);
+    QVERIFY(!comparison.firstDivergence->provenEqualBefore);
+    for (const ChainLink &link : comparison.chain)
+        QVERIFY(link.step != 4 || link.status == LinkStatus::Undecided);
+    QVERIFY(std::none_of(comparison.findings.begin(), comparison.findings.end(),
+                         [](const Finding &finding) { return finding.id == "ruled-out"; }));
 }
 
 /// What is equal on disk does not hide that the logs part, and nothing is said of checkpoints that
