@@ -11,6 +11,7 @@
 #include "widgets/views/path_button.h"
 #include "widgets/views/path_dialog.h"
 #include "widgets/views/remark_dock.h"
+#include "widgets/views/remark_table.h"
 #include "widgets/views/resume_dock.h"
 #include "widgets/views/saving.h"
 #include "widgets/views/side_chips.h"
@@ -34,6 +35,8 @@
 #include <QTimer>
 #include <QToolBar>
 #include <QVBoxLayout>
+
+#include <algorithm>
 
 namespace forkpoint {
 
@@ -149,8 +152,11 @@ void MainWindow::buildDocks()
     addDockWidget(Qt::BottomDockWidgetArea, m_resume);
     tabifyDockWidget(m_nonFinite, m_resume);
     for (QDockWidget *dock :
-         std::initializer_list<QDockWidget *>{m_findings, m_problems, m_nonFinite, m_resume})
+         std::initializer_list<QDockWidget *>{m_findings, m_problems, m_nonFinite, m_resume}) {
         dock->hide();
+        if (auto *table = dock->findChild<RemarkTable *>())
+            connect(table, &RemarkTable::roomChanged, this, [this, dock] { giveRoom(dock); });
+    }
 }
 
 void MainWindow::buildStatusLine()
@@ -234,8 +240,25 @@ void MainWindow::connectViews()
 
 void MainWindow::raise(QDockWidget *dock)
 {
+    const bool opens = dock->isHidden();
     dock->show();
     dock->raise();
+    if (opens) // and has its place among the others, which takes until then
+        QTimer::singleShot(0, this, [this, dock] { giveRoom(dock); });
+}
+
+/// An empty dock takes its line, one with rows what it had or as much as it asks for.
+void MainWindow::giveRoom(QDockWidget *dock)
+{
+    const auto *table = dock->findChild<RemarkTable *>();
+    if (dock->isHidden() || dock->isFloating() || !table)
+        return;
+    const QList<QDockWidget *> others = tabifiedDockWidgets(dock);
+    const bool isAlone = std::all_of(others.begin(), others.end(),
+                                     [](const QDockWidget *other) { return other->isHidden(); });
+    const int wanted = dock->sizeHint().height();
+    if (table->isEmpty() ? isAlone : dock->height() < wanted)
+        resizeDocks({dock}, {wanted}, Qt::Vertical);
 }
 
 void MainWindow::showMessage(const QString &text)

@@ -86,6 +86,7 @@ private:
     void copyCommand();
     void setFontPoints(int points);
     void raise(QDockWidget *dock);
+    void giveRoom(QDockWidget *dock);
     std::optional<Place> currentPlace() const;
     void rememberPlace();
     void refreshPlaces();

@@ -385,7 +385,8 @@ void TestWidgetViews::detailSummarisesAndPlots()
     QVERIFY2(text.contains(QStringLiteral("≠ model.layers.0.fc1.weight float32 [96, 24] · step 1")),
              qPrintable(text));
     QVERIFY(text.contains(QStringLiteral("632 of 2,304 elements differ (27.4 %)")));
-    QVERIFY(text.contains(QStringLiteral("max |B−A| 2.98e-08 · max ULP 1,280 · no NaN, no Inf")));
+    QVERIFY(text.contains(
+        QStringLiteral("max |B−A| 2.98e-08 · max ULP 1,280 · no\u00a0NaN, no\u00a0Inf")));
     auto *plot = detail.findChild<HistogramPlot *>();
     const auto bins = plot->drawnBins(2); // |B−A|: 1,672 equal pairs in the bin of zero
     QCOMPARE(bins.front().first, plot->zeroPosition());

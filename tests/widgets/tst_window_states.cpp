@@ -15,6 +15,8 @@
 #include "widgets/views/welcome.h"
 
 #include <QCheckBox>
+#include <QComboBox>
+#include <QDockWidget>
 #include <QLabel>
 #include <QLineEdit>
 #include <QRadioButton>
@@ -91,6 +93,8 @@ private Q_SLOTS:
     void oneSideAloneShowsItsElements();
     void aStepThatIsNotThereIsSaid();
     void singleCheckpointsHaveNoStep();
+    void whatWasNotComparedIsNotCalledUnrecorded();
+    void anEmptyDockTakesLittleRoom();
 
 private:
     QTemporaryDir m_folder;
@@ -217,6 +221,14 @@ void TestWindowStates::oneSideAloneShowsItsElements()
     QCOMPARE(cells(0), expected(QStringLiteral("[0, 0]"), QStringLiteral("0.5")));
     QCOMPARE(cells(5), expected(QStringLiteral("[1, 2]"), QStringLiteral("nan")));
     QTRY_VERIFY_WITH_TIMEOUT(detail->summary().contains(QStringLiteral("NaN 1 · Inf 0")), Patience);
+    // The choices that a side alone leaves are those that show.
+    QStringList choices;
+    for (const QComboBox *box : detail->findChildren<QComboBox *>()) {
+        if (box->isVisible() && !box->isEnabled())
+            choices += box->currentText();
+    }
+    QVERIFY2(choices.contains(QStringLiteral("by index")), qPrintable(choices.join(u',')));
+    QVERIFY(choices.contains(isA ? QStringLiteral("bits of A") : QStringLiteral("bits of B")));
     // sqrt((0.25 + 4 + 0 + 1 + 1) / 5) = sqrt(1.25)
     QVERIFY2(detail->summary().contains(QStringLiteral("rms 1.118")),
              qPrintable(detail->summary()));
@@ -261,6 +273,41 @@ void TestWindowStates::singleCheckpointsHaveNoStep()
     viewer.context.selectStep(99);
     QTRY_VERIFY(placeholdersOf(viewer.find<TensorList>())
                     .contains(QStringLiteral("there is no step 99 of whole tensors")));
+}
+
+// A zip without its directory: nothing is compared, though A holds weights.
+void TestWindowStates::whatWasNotComparedIsNotCalledUnrecorded()
+{
+    QFile whole(SampleA + QStringLiteral("/step_000004.pt"));
+    QVERIFY(whole.open(QIODevice::ReadOnly));
+    QFile cut(m_folder.filePath(QStringLiteral("cut.pt")));
+    QVERIFY(cut.open(QIODevice::WriteOnly));
+    cut.write(whole.read(whole.size() - 100));
+    cut.close();
+    Viewer viewer;
+    viewer.context.openPair(whole.fileName(), cut.fileName());
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
+    const QString text = viewer.find<VerdictBanner>()->plainText();
+    QVERIFY2(text.contains(QStringLiteral("Not compared")), qPrintable(text));
+    QVERIFY2(!text.contains(QStringLiteral("not recorded")), qPrintable(text));
+    QVERIFY2(!text.contains(QStringLiteral("0 of 0")), qPrintable(text));
+    QVERIFY(linksOf(viewer).contains(QStringLiteral("problems")));
+}
+
+void TestWindowStates::anEmptyDockTakesLittleRoom()
+{
+    Viewer viewer;
+    viewer.context.openPair(SampleA, SampleC);
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
+    const auto heightOf = [&](const char *name) {
+        const auto *dock = viewer.window.findChild<QDockWidget *>(QLatin1String(name));
+        return dock && dock->isVisible() ? dock->height() : 0;
+    };
+    const int line = viewer.window.fontMetrics().height();
+    viewer.window.showPart(QStringLiteral("problems"));
+    QTRY_VERIFY(heightOf("problems") > 2 * line && heightOf("problems") < 6 * line);
+    viewer.window.showPart(QStringLiteral("resume"));
+    QTRY_VERIFY(heightOf("resume") >= 8 * line); // docks move by and by
 }
 
 FP_WIDGET_TEST_MAIN(TestWindowStates)

@@ -94,6 +94,9 @@ Segments classRow(const RunComparison &comparison, const CheckpointComparison &s
     if (comparison.verdict.coverage.recordsTotal > 0)
         evidence = classEvidence(comparison);
     Segments segments;
+    if (comparison.verdict.outcome == Outcome::NotCompared && evidence.empty()
+        && shown.byClass.empty())
+        return segments; // what the files hold is not known from this
     const auto add = [&](StateClass stateClass, bool always) {
         const QString name = qs(toString(stateClass));
         const auto link = evidence.find(stateClass);

@@ -62,7 +62,7 @@ DriftView::DriftView(ViewContext *context, QWidget *parent)
     m_statistic->setAccessibleName(tr("Number"));
     m_statistic->setToolTip(tr("What the tool recorded beside the digest"));
     m_view->setObjectName(QStringLiteral("driftTable"));
-    setColumnWidths(m_view, std::array{2, 6, 0, 10, 13, 13, 9, 9});
+    setColumnWidths(m_view, std::array{2, 6, 9, 8, 13, 13, 9, 0});
     addTableActions(m_view, context, QStringLiteral("drift"),
                     [this](const QString &text) { Q_EMIT message(text); });
     auto *head = new QHBoxLayout;

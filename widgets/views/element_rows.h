@@ -20,6 +20,7 @@ public:
 
     void setOrder(ElementOrder order);
     /// Of a tensor that one side alone has always by index: nothing differs.
+    ElementOrder chosenOrder() const { return m_order; } ///< of pairs
     ElementOrder order() const { return isOneSided() ? ElementOrder::ByIndex : m_order; }
     bool isOneSided() const { return tensor() && forkpoint::isOneSided(*tensor()); }
     void setFilter(const ElementFilter &filter);

@@ -23,6 +23,8 @@ public:
 
     void setOrder(ElementOrder order);
     ElementOrder order() const { return m_rows->order(); }
+    ElementOrder chosenOrder() const { return m_rows->chosenOrder(); }
+    BitsOf bitsOf() const { return m_bits; }
     void setFilter(const ElementFilter &filter);
     const ElementFilter &filter() const { return m_rows->filter(); }
     void setFormat(ValueFormat format, BitsOf bits);

@@ -79,7 +79,7 @@ QString ElementView::emptyText() const
         return tr("Elements have no counterpart: %1.").arg(displayText(row->reason));
     if (m_rows->elements() == 0)
         return tr("The tensor has no elements.");
-    return filter().isEmpty() ? tr("No element differs.")
+    return filter().isEmpty() ? tr("No element differs. In the order by index all are listed.")
                               : tr("No element of this order is in the selected part.");
 }
 

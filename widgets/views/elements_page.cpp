@@ -246,6 +246,18 @@ void ElementsPage::applyFormat()
                           BitsOf(m_bits->currentData().toInt()));
 }
 
+/// Of a side alone there is one order and one side's bits: nothing differs from nothing.
+void ElementsPage::showChoices(const TensorRow *row, bool isLone)
+{
+    for (QComboBox *choice : {m_order, m_bits})
+        choice->setEnabled(!isLone);
+    const QSignalBlocker orderBlocker(m_order), bitsBlocker(m_bits); // the user's choices stay
+    const ElementOrder order = isLone ? ElementOrder::ByIndex : m_elements->chosenOrder();
+    m_order->setCurrentIndex(m_order->findData(int(order)));
+    const BitsOf bits = !isLone ? m_elements->bitsOf() : row->a ? BitsOf::A : BitsOf::B;
+    m_bits->setCurrentIndex(m_bits->findData(int(bits)));
+}
+
 void ElementsPage::showStats(const TensorRow *row, const DiffStats *stats)
 {
     const QString name = row ? displayText(row->name) : QString();
@@ -255,8 +267,7 @@ void ElementsPage::showStats(const TensorRow *row, const DiffStats *stats)
     m_elementCount = row ? row->elements : 0;
     m_shape = row ? elementShape(shownShape(*row), row->elements) : forkpoint::Shape();
     const bool isLone = row && isOneSided(*row);
-    for (QWidget *choice : {m_order, m_bits})
-        choice->setEnabled(!isLone); // nothing differs from nothing
+    showChoices(row, isLone);
     m_plotKind->setEnabled(row && !isLone && measuredType(*row).isFloating());
     if (!stats) {
         m_plot->setSeries({}, {});

@@ -49,6 +49,7 @@ private:
     void describeFilter();
     void clearFilter();
     void markCurrent();
+    void showChoices(const TensorRow *row, bool isLone);
     void showPlace();
 
     ViewContext *m_context;

@@ -5,7 +5,7 @@
 
 namespace forkpoint {
 
-/// A line that is never too narrow for its placeholder.
+/// A line that is never too narrow for its placeholder; a button that clears shows beside a text only.
 class HintedLineEdit final : public QLineEdit
 {
 public:
@@ -18,8 +18,7 @@ private:
     QSize withPlaceholder(QSize size) const
     {
         const int padding = 2 * fontMetrics().averageCharWidth() + 8;
-        const int text = fontMetrics().horizontalAdvance(placeholderText()) + padding;
-        return {isClearButtonEnabled() ? text + size.height() : text, size.height()};
+        return {fontMetrics().horizontalAdvance(placeholderText()) + padding, size.height()};
     }
 };
 

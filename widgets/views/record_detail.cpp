@@ -54,7 +54,7 @@ RecordDetail::RecordDetail(ViewContext *context, RecordsPage *records, QWidget *
 void RecordDetail::buildRanks()
 {
     m_rankTable->setObjectName(QStringLiteral("rankTable"));
-    setColumnWidths(m_rankTable, std::array{2, 16, 12, 24, 9, 0});
+    setColumnWidths(m_rankTable, std::array{2, 12, 12, 0, 14, 0});
     addTableActions(m_rankTable, m_context, QStringLiteral("ranks"),
                     [this](const QString &text) { Q_EMIT message(text); });
     const auto go = [this](const QModelIndex &index) {

@@ -115,6 +115,10 @@ RecordView::RecordView(ViewContext *context, QWidget *parent)
     layout->addWidget(splitter, 1);
 
     connect(context, &ViewContext::recordTextReady, this, &RecordView::receive);
+    connect(context, &ViewContext::comparisonChanged, this, [this] {
+        if (!m_row)
+            refreshHeader();
+    });
     connect(context, &ViewContext::requestFailed, this, [this](quint64 id, const QString &error) {
         if (id != 0 && id == m_askedId)
             showLines(tr("Not read: %1").arg(displayText(error)));
@@ -174,6 +178,7 @@ void RecordView::setRow(const RecordRow *row)
     m_row = row ? std::optional(*row) : std::nullopt;
     m_text.reset();
     m_tensors->setRows(m_row ? observationRows(*m_row) : std::vector<CellRow>());
+    m_sources->setVisible(m_row.has_value());
     m_open->setVisible(m_row && isKept(*m_row));
     m_namesake->setVisible(m_row && (!m_row->a || !m_row->b));
     m_namesake->setText(m_row && m_row->a ? tr("Next of B by this name")
@@ -188,7 +193,10 @@ void RecordView::setRow(const RecordRow *row)
 void RecordView::refreshHeader()
 {
     if (!m_row) {
-        m_header->setSegments({{tr("Select a record to see its tensors and its lines.")}});
+        const auto comparison = m_context->comparison();
+        const bool none = comparison && comparison->verdict.outcome == Outcome::NotCompared;
+        m_header->setSegments({{none ? tr("Nothing was compared: there are no records to show.")
+                                     : tr("Select a record to see its tensors and its lines.")}});
         return;
     }
     const Theme theme = Theme::of(palette());

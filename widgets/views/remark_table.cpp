@@ -36,15 +36,28 @@ RemarkTable::RemarkTable(ViewContext *context, const QString &accessibleName,
 
 void RemarkTable::setRows(std::vector<Remark> rows)
 {
+    const bool wasEmpty = isEmpty();
     m_model->setRows(std::move(rows));
-    setCurrentWidget(m_model->rowCount() > 0 ? static_cast<QWidget *>(m_view) : m_empty);
+    setCurrentWidget(isEmpty() ? m_empty : static_cast<QWidget *>(m_view));
+    if (isEmpty() == wasEmpty)
+        return;
+    updateGeometry();
+    Q_EMIT roomChanged();
 }
 
-/// What a dock opens with: a few rows, so that the page above keeps its room.
+/// What a dock opens with: a few rows, so that the page above keeps its room; a line while there are
+/// none.
 QSize RemarkTable::sizeHint() const
 {
     constexpr int Rows = 7;
-    return {QStackedWidget::sizeHint().width(), (Rows + 1) * forkpoint::rowHeight(font())};
+    return {QStackedWidget::sizeHint().width(),
+            (isEmpty() ? 2 : Rows + 1) * forkpoint::rowHeight(font())};
+}
+
+QSize RemarkTable::minimumSizeHint() const
+{
+    return {QStackedWidget::minimumSizeHint().width(),
+            (isEmpty() ? 1 : 3) * forkpoint::rowHeight(font())};
 }
 
 void RemarkTable::setEmptyText(const QString &text)

@@ -26,9 +26,12 @@ public:
     void setRows(std::vector<Remark> rows);
     void setEmptyText(const QString &text);
     const RemarkListModel &model() const { return *m_model; }
+    bool isEmpty() const { return m_model->rowCount() == 0; }
     QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
 
 Q_SIGNALS:
+    void roomChanged(); ///< sizeHint() did: the first row came, or the last one went
     void itemRequested(const QString &name); ///< show the tensor or value of that name
 
 private:

@@ -55,7 +55,7 @@ ResumeDock::ResumeDock(ViewContext *context, QWidget *parent)
       m_table(new RemarkTable(
           context, tr("What a resume needs"),
           {tr("state"), tr("name"), tr("A"), tr("B"), tr("equal?"), tr("consistent?")},
-          {2, 16, 28, 30, 30, 26, 0}, this)),
+          {2, 14, 24, 0, 0, 24, 0}, this)),
       m_summary(new QLabel(this))
 {
     setObjectName(QStringLiteral("resume"));

@@ -35,7 +35,7 @@ QString specials(const DiffStats &stats)
 {
     const std::uint64_t nan = stats.nanA + stats.nanB, inf = stats.infA + stats.infB;
     if (nan == 0 && inf == 0)
-        return TensorDetail::tr("no NaN, no Inf");
+        return TensorDetail::tr("no\u00a0NaN, no\u00a0Inf");
     return TensorDetail::tr("NaN %1 | %2 · Inf %3 | %4")
         .arg(groupedText(stats.nanA), groupedText(stats.nanB), groupedText(stats.infA),
              groupedText(stats.infB));

@@ -119,7 +119,8 @@ void addCoverage(Segments &segments, const RunComparison &comparison, bool hasRe
     };
     if (coverage.recordsTotal > 0)
         addPart(coverage.recordsCompared, countedText(coverage.recordsTotal, "record", "records"));
-    if (coverage.tensorsTotal > 0 || coverage.recordsTotal == 0) {
+    const bool none = comparison.verdict.outcome == Outcome::NotCompared;
+    if (coverage.tensorsTotal > 0 || (coverage.recordsTotal == 0 && !none)) {
         addPart(coverage.tensorsCompared, countedText(coverage.tensorsTotal, "tensor", "tensors"));
         add(VerdictBanner::tr("%1 of %2")
                 .arg(bytesText(coverage.bytesCompared), bytesText(coverage.bytesTotal)));
@@ -131,10 +132,12 @@ void addCoverage(Segments &segments, const RunComparison &comparison, bool hasRe
     if (const std::string steps = stepsLeftOut(coverage); !steps.empty())
         add(qs(steps), QStringLiteral("problems"));
     // What keeps the question open is listed there.
-    if (comparison.verdict.outcome == Outcome::Undecided && problems > 0)
+    if ((comparison.verdict.outcome == Outcome::Undecided || none) && problems > 0)
         add(countedText(problems, "problem", "problems"), QStringLiteral("problems"));
     if (!comparison.findings.empty())
         add(VerdictBanner::tr("why, and what else is known"), QStringLiteral("findings"));
+    if (segments.back().text == QLatin1String("\n"))
+        segments.pop_back(); // nothing to say
 }
 
 /// Where the bracket opens with which a sentence ends, others within it or not; -1: there is none.
