@@ -356,6 +356,16 @@ private slots:
                  qPrintable(view->note()));
         QCOMPARE(view->model()->index(1, int(DriftColumn::Relative)).data().toString(),
                  QStringLiteral("0.5")); // |3-2|/2
+        const auto isHidden = [&](DriftColumn column) {
+            return view->findChild<QTreeView *>()->isColumnHidden(int(column));
+        };
+        QVERIFY(!isHidden(DriftColumn::Relative));
+        drift = std::make_shared<RecordDrift>(*drift);
+        for (DriftPoint &point : drift->points)
+            point.statistics.clear();
+        Q_EMIT shown.context.driftReady(shown.context.driftRequests[0].first, drift);
+        QVERIFY(isHidden(DriftColumn::Statistic) && isHidden(DriftColumn::Relative));
+        QVERIFY(!isHidden(DriftColumn::Evidence));
         QVERIFY(!shown.detail.grab().isNull());
     }
 

@@ -179,6 +179,11 @@ void DriftView::refresh()
     }
     m_model->setRows(std::move(rows));
     m_plot->setVisible(hasNumbers);
+    // Digests alone: columns of dashes would say less than none.
+    const bool isBare = m_drift && !hasNumbers;
+    for (const DriftColumn column :
+         {DriftColumn::Statistic, DriftColumn::A, DriftColumn::B, DriftColumn::Relative})
+        m_view->setColumnHidden(int(column), isBare);
     m_plot->setSeries({std::move(relative)});
     m_plot->setEmptyText(tr("No step has this number on both sides with a difference."));
     if (!m_query)
