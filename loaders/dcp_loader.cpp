@@ -91,17 +91,16 @@ private:
                             {},
                             {},
                             "an unknown element type '" + described.dtype + "'"};
-        for (const DcpChunk &chunk : described.chunks) {
-            if (problem)
-                break;
+        for (std::size_t chunk = 0; chunk < described.chunks.size() && !problem; ++chunk) {
             Status status = addChunk(described, chunk, tensor);
             if (status.ok())
                 continue;
-            if (chunk.item && m_items.problemOf(chunk.item->file))
+            const auto &item = described.chunks[chunk];
+            if (item && m_items.problemOf(item->file))
                 fileProblem = std::move(status).error();
             else
-                problem = std::move(status).error().atPlace("piece at "
-                                                            + Shape{chunk.offsets}.toString());
+                problem = std::move(status).error().atPlace(
+                    "piece at " + Shape{copied(described.offsets(chunk))}.toString());
         }
         if (problem)
             return m_builder.addUnreadable(std::move(tensor), std::move(*problem));
@@ -109,15 +108,21 @@ private:
         m_builder.addTensor(std::move(tensor));
     }
 
-    Status addChunk(const DcpTensor &described, const DcpChunk &chunk, TensorRef &tensor)
+    static std::vector<Index> copied(std::span<const Index> positions)
     {
-        const Box box{chunk.offsets, chunk.sizes};
+        return {positions.begin(), positions.end()};
+    }
+
+    Status addChunk(const DcpTensor &described, std::size_t chunk, TensorRef &tensor)
+    {
+        Box box{copied(described.offsets(chunk)), copied(described.sizes(chunk))};
         if (isEmpty(box))
             return {};
-        if (!chunk.item)
+        const auto &item = described.chunks[chunk];
+        if (!item)
             return Error{ErrorCode::Mismatch, {}, {}, "the metadata does not say where it is"};
-        const Shape sizes{chunk.sizes};
-        FP_TRY(TensorRef stored, m_items.shard(*chunk.item, tensor.dtype, sizes));
+        const Shape sizes{box.size};
+        FP_TRY(TensorRef stored, m_items.shard(*item, tensor.dtype, sizes));
         const bool isFirst = tensor.files.empty();
         if (!isFirst && (stored.conjugate != tensor.conjugate || stored.negate != tensor.negate)) {
             return Error{ErrorCode::Unsupported,
@@ -133,15 +138,15 @@ private:
         }
         Extent extent = std::move(stored.extents.front());
         if (described.unflattened)
-            return unflatten(described, chunk, extent, tensor);
+            return unflatten(described, box, extent, tensor);
         if (extent.fills == Extent::Fills::Box)
-            extent.box = box;
+            extent.box = std::move(box);
         tensor.extents.push_back(std::move(extent));
         return {};
     }
 
     /// A piece of [X/x, Y/y, x*y]: part of the row-major elements of one block of [x, y].
-    Status unflatten(const DcpTensor &described, const DcpChunk &chunk, const Extent &extent,
+    Status unflatten(const DcpTensor &described, const Box &chunk, const Extent &extent,
                      TensorRef &tensor)
     {
         const Shape &whole = *described.unflattened;
@@ -156,19 +161,19 @@ private:
         Box place;
         for (std::size_t i = 0; i < rank; ++i) {
             const Index parts = described.shape.dims[i];
-            if (parts == 0 || whole.dims[i] % parts != 0 || chunk.sizes[i] != 1)
+            if (parts == 0 || whole.dims[i] % parts != 0 || chunk.size[i] != 1)
                 return wrong;
             block.dims.push_back(whole.dims[i] / parts);
-            place.origin.push_back(chunk.offsets[i] * block.dims[i]);
+            place.origin.push_back(chunk.origin[i] * block.dims[i]);
         }
         if (block.count() != described.shape.dims[rank])
             return wrong;
         const std::vector<std::int64_t> strides = block.rowMajorStrides();
-        for (const Box &inner : boxesOfRange(block, chunk.offsets[rank], chunk.sizes[rank])) {
+        for (const Box &inner : boxesOfRange(block, chunk.origin[rank], chunk.size[rank])) {
             Extent part = extent;
             part.box = inner;
             part.strides = strides;
-            part.firstElement = extent.firstElement - chunk.offsets[rank];
+            part.firstElement = extent.firstElement - chunk.origin[rank];
             for (std::size_t i = 0; i < rank; ++i) {
                 part.firstElement += inner.origin[i] * Index(strides[i]);
                 part.box.origin[i] += place.origin[i];

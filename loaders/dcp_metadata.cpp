@@ -164,7 +164,9 @@ private:
                                     + " leaves the shape " + tensor.shape.toString());
             }
         }
-        tensor.chunks.push_back({std::move(offsets->dims), std::move(sizes->dims), {}});
+        tensor.boxes.insert(tensor.boxes.end(), offsets->dims.begin(), offsets->dims.end());
+        tensor.boxes.insert(tensor.boxes.end(), sizes->dims.begin(), sizes->dims.end());
+        tensor.chunks.emplace_back();
     }
 
     // --- storage_data
@@ -193,35 +195,37 @@ private:
         if (tensor == m_tensors.end())
             return complain("mismatch", fqn, "is stored, but the list of tensors does not name it");
         DcpTensor &found = m_result.tensors[tensor->second];
-        DcpChunk *chunk = chunkOf(found, index, tensor->second);
+        const auto chunk = chunkOf(found, index, tensor->second);
         if (!chunk)
             return complain("mismatch", fqn, "a piece is stored that its tensor does not have");
-        if (chunk->item)
+        if (found.chunks[*chunk])
             return complain("mismatch", fqn, "a piece is stored twice; the first place is taken");
-        chunk->item = std::move(item);
+        found.chunks[*chunk] = std::move(item);
     }
 
-    DcpChunk *chunkOf(DcpTensor &tensor, NodeId index, std::size_t number)
+    std::optional<std::size_t> chunkOf(const DcpTensor &tensor, NodeId index, std::size_t number)
     {
         const auto offsets = pickledShape(m_graph, stateMember(m_graph, index, "offset"));
         if (!offsets) // what is not cut may have no offset
-            return tensor.chunks.size() == 1 ? &tensor.chunks.front() : nullptr;
+            return tensor.chunks.size() == 1 ? std::optional<std::size_t>(0) : std::nullopt;
+        const auto isThere = [&](std::size_t chunk) {
+            return std::ranges::equal(tensor.offsets(chunk), offsets->dims);
+        };
         const auto hint = pickledInteger(m_graph, stateMember(m_graph, index, "index"));
-        if (hint && *hint >= 0 && std::size_t(*hint) < tensor.chunks.size()) {
-            DcpChunk &chunk = tensor.chunks[std::size_t(*hint)];
-            if (chunk.offsets == offsets->dims)
-                return &chunk;
-        }
+        if (hint && *hint >= 0 && std::size_t(*hint) < tensor.chunks.size()
+            && isThere(std::size_t(*hint)))
+            return std::size_t(*hint);
         const std::vector<std::uint32_t> &order = orderOf(tensor, number);
         auto at = std::lower_bound(order.begin(), order.end(), offsets->dims,
                                    [&](std::uint32_t chunk, const std::vector<Index> &wanted) {
-                                       return tensor.chunks[chunk].offsets < wanted;
+                                       return std::ranges::lexicographical_compare(
+                                           tensor.offsets(chunk), wanted);
                                    });
-        for (; at != order.end() && tensor.chunks[*at].offsets == offsets->dims; ++at) {
-            if (!tensor.chunks[*at].item || std::next(at) == order.end())
-                return &tensor.chunks[*at];
+        for (; at != order.end() && isThere(*at); ++at) {
+            if (!tensor.chunks[*at] || std::next(at) == order.end())
+                return *at;
         }
-        return nullptr;
+        return std::nullopt;
     }
 
     /// Chunks by their offsets, sorted once a tensor.
@@ -234,7 +238,7 @@ private:
         for (std::size_t i = 0; i < order.size(); ++i)
             order[i] = std::uint32_t(i);
         std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-            return tensor.chunks[a].offsets < tensor.chunks[b].offsets;
+            return std::ranges::lexicographical_compare(tensor.offsets(a), tensor.offsets(b));
         });
         return order;
     }

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,22 +27,28 @@ struct DcpItem
     std::vector<std::string> transforms; ///< "stream.zstd/1"
 };
 
-struct DcpChunk
-{
-    std::vector<Index> offsets, sizes;
-    std::optional<DcpItem> item; ///< nothing: it is stored nowhere
-};
-
 struct DcpTensor
 {
     std::string fqn;
     KeyPath path;
     std::string dtype; ///< as torch spells it; empty where it is not named
     Shape shape;
-    std::vector<DcpChunk> chunks; ///< offsets and sizes have the shape's rank and lie inside
+    std::vector<std::optional<DcpItem>> chunks; ///< nothing: it is stored nowhere
+    /// Of each chunk its offsets, then its sizes, which lie inside the shape: all in one allocation,
+    /// as there may be a million.
+    std::vector<Index> boxes;
     /// Megatron's optimizer states before 2026 are stored as [X/x, Y/y, Z/z, x*y*z]: the shape they
     /// were made of.
     std::optional<Shape> unflattened;
+
+    std::span<const Index> offsets(std::size_t chunk) const { return box(2 * chunk); }
+    std::span<const Index> sizes(std::size_t chunk) const { return box(2 * chunk + 1); }
+
+private:
+    std::span<const Index> box(std::size_t half) const
+    {
+        return std::span(boxes).subspan(half * shape.rank(), shape.rank());
+    }
 };
 
 struct DcpObject
