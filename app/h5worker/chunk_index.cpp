@@ -20,6 +20,7 @@ constexpr std::size_t AddressBytes = 8, SizeBytes = 8, MaskBytes = 4;
 constexpr std::size_t EntryBytes = AddressBytes + SizeBytes + MaskBytes;
 constexpr std::size_t ChecksumBytes = 4;
 constexpr std::size_t PrefixBytes = 6; // signature, version, and what the block is of
+constexpr std::size_t BlockHead = PrefixBytes + AddressBytes; // of an array: its header's address
 constexpr std::uint64_t FilteredChunks = 1;
 constexpr std::uint64_t FilteredRecords = 11;
 
@@ -41,7 +42,16 @@ public:
         if (address == Undefined || !number)
             return {};
         if (size > std::numeric_limits<std::uint32_t>::max())
-            return malformed("has a chunk of " + std::to_string(size) + " bytes");
+            return Error{ErrorCode::Limit,
+                         {},
+                         {},
+                         "has a chunk of " + std::to_string(size)
+                             + " bytes, at most 2^32-1 are read"};
+        if (m_chunks.size() == MostChunks)
+            return Error{ErrorCode::Limit,
+                         {},
+                         {},
+                         "has more than " + std::to_string(MostChunks) + " chunks"};
         if (m_chunks.size() == m_grid.count)
             return malformed("lists more chunks than there are places");
         m_chunks.push_back({*number, address, std::uint32_t(size), std::uint32_t(mask)});
@@ -110,6 +120,8 @@ public:
     /// Entries up to the last one that the present grid may have.
     std::uint64_t needed() const
     {
+        if (m_grid.count == 0)
+            return 0;
         std::uint64_t last = 0;
         for (std::size_t i = 0; i < m_order.size(); ++i) {
             const std::size_t dimension = m_order[i];
@@ -121,13 +133,25 @@ public:
                 return Undefined;
             last = *sum;
         }
-        return m_grid.count == 0 ? 0 : last + 1;
+        return last == Undefined ? last : last + 1;
     }
 
 private:
     const ChunkGrid &m_grid;
     std::vector<std::size_t> m_order; ///< dimensions, the slowest first
 };
+
+/// A block of an array whose header is at `header`.
+Result<std::vector<std::byte>> readArrayBlock(std::uint64_t address, std::uint64_t size,
+                                              std::string_view signature, std::uint64_t header)
+{
+    FP_TRY(auto block, readMetadataBlock(address, size, signature));
+    MetadataNumbers numbers(block, PrefixBytes - 1);
+    const std::uint64_t client = numbers.next(1), owner = numbers.next(AddressBytes);
+    if (client == FilteredChunks && owner == header)
+        return block;
+    return malformed("leads to the block of another one at byte " + std::to_string(address));
+}
 
 /// Entries from `first` on, of a block or page.
 Status addEntries(MetadataNumbers &numbers, std::uint64_t first, std::uint64_t count,
@@ -186,17 +210,16 @@ Status readFixedArray(std::uint64_t address, const ChunkGrid &grid, Found &found
     const ArrayOrder order(grid);
     const std::uint64_t needed = std::min(count, order.needed());
     const std::uint64_t pageEntries = std::uint64_t(1) << pageBits;
-    constexpr std::size_t BlockHead = PrefixBytes + AddressBytes;
     if (count <= pageEntries) {
         FP_TRY(const auto block,
-               readMetadataBlock(blockAddress, BlockHead + count * EntryBytes + ChecksumBytes,
-                                 "FADB"));
+               readArrayBlock(blockAddress, BlockHead + count * EntryBytes + ChecksumBytes, "FADB",
+                              address));
         MetadataNumbers numbers(block, BlockHead);
         return addEntries(numbers, 0, count, needed, order, found);
     }
     const std::uint64_t pages = (count - 1) / pageEntries + 1;
-    const std::uint64_t size = BlockHead + (pages + 7) / 8 + ChecksumBytes;
-    FP_TRY(const auto block, readMetadataBlock(blockAddress, size, "FADB"));
+    const std::uint64_t size = BlockHead + pages / 8 + (pages % 8 != 0) + ChecksumBytes;
+    FP_TRY(const auto block, readArrayBlock(blockAddress, size, "FADB", address));
     return addPages(blockAddress + size, 0, count, pageEntries,
                     {ByteView(block).subspan(BlockHead)}, needed, order, found);
 }
@@ -215,6 +238,7 @@ public:
 
     Status read(std::uint64_t address)
     {
+        m_header = address;
         constexpr std::size_t Statistics = 6;
         constexpr std::size_t HeaderBytes =
             PrefixBytes + 6 + Statistics * SizeBytes + AddressBytes + ChecksumBytes;
@@ -239,8 +263,6 @@ public:
     }
 
 private:
-    static constexpr std::size_t BlockHead = PrefixBytes + AddressBytes;
-
     std::size_t offsetBytes() const { return std::size_t(m_bits + 7) / 8; }
     /// Of super block `u`: its data blocks, and the entries of each.
     static std::uint64_t blocksOf(std::uint64_t u) { return std::uint64_t(1) << (u / 2); }
@@ -253,10 +275,10 @@ private:
         const std::uint64_t direct = 2 * (m_pointers - 1);
         const std::uint64_t supers = all > inIndex ? all - inIndex : 0;
         FP_TRY(const auto block,
-               readMetadataBlock(address,
-                                 BlockHead + m_inIndex * EntryBytes
-                                     + (direct + supers) * AddressBytes + ChecksumBytes,
-                                 "EAIB"));
+               readArrayBlock(address,
+                              BlockHead + m_inIndex * EntryBytes + (direct + supers) * AddressBytes
+                                  + ChecksumBytes,
+                              "EAIB", m_header));
         MetadataNumbers numbers(block, BlockHead);
         MetadataNumbers addresses(block, BlockHead + m_inIndex * EntryBytes);
         FP_CHECK(addEntries(numbers, 0, m_inIndex, m_needed, m_order, m_found));
@@ -277,17 +299,18 @@ private:
     {
         const std::uint64_t blocks = blocksOf(u), entries = entriesOf(u);
         if (address == Undefined) {
-            m_first += blocks * entries;
+            const auto all = checkedMul(blocks, entries);
+            m_first = all ? checkedAdd(m_first, *all).value_or(Undefined) : Undefined;
             return {};
         }
         FP_CHECK(m_found.enter(address));
         const bool isPaged = entries > m_pageEntries;
         const std::uint64_t bitmap = isPaged ? (entries / m_pageEntries + 7) / 8 : 0;
         FP_TRY(const auto block,
-               readMetadataBlock(address,
-                                 BlockHead + offsetBytes() + blocks * bitmap + blocks * AddressBytes
-                                     + ChecksumBytes,
-                                 "EASB"));
+               readArrayBlock(address,
+                              BlockHead + offsetBytes() + blocks * bitmap + blocks * AddressBytes
+                                  + ChecksumBytes,
+                              "EASB", m_header));
         const ByteView bitmaps =
             ByteView(block).subspan(BlockHead + offsetBytes(), blocks * bitmap);
         MetadataNumbers addresses(block, BlockHead + offsetBytes() + bitmaps.size());
@@ -300,18 +323,19 @@ private:
     Status readDataBlock(std::uint64_t address, std::uint64_t entries, WrittenPages written)
     {
         const std::uint64_t first = m_first;
-        m_first += entries;
+        m_first = checkedAdd(m_first, entries).value_or(Undefined);
         if (address == Undefined || first >= m_needed)
             return {};
         FP_CHECK(m_found.enter(address));
         const std::size_t head = BlockHead + offsetBytes();
         if (entries <= m_pageEntries) {
             FP_TRY(const auto block,
-                   readMetadataBlock(address, head + entries * EntryBytes + ChecksumBytes, "EADB"));
+                   readArrayBlock(address, head + entries * EntryBytes + ChecksumBytes, "EADB",
+                                  m_header));
             MetadataNumbers numbers(block, head);
             return addEntries(numbers, first, entries, m_needed, m_order, m_found);
         }
-        FP_CHECK(readMetadataBlock(address, head + ChecksumBytes, "EADB"));
+        FP_CHECK(readArrayBlock(address, head + ChecksumBytes, "EADB", m_header));
         return addPages(address + head + ChecksumBytes, first, entries, m_pageEntries, written,
                         m_needed, m_order, m_found);
     }
@@ -319,6 +343,9 @@ private:
     ArrayOrder m_order;
     Found &m_found;
     std::uint64_t m_needed;
+    std::uint64_t m_header = 0;
+    // As the header gives them: bits of an entry's number, entries in the index block and in the
+    // smallest data block, addresses in the smallest super block, entries of a page.
     std::uint64_t m_bits = 0, m_inIndex = 0, m_smallest = 0, m_pointers = 0, m_pageEntries = 0;
     std::uint64_t m_first = 0; ///< entry of the next data block
 };
@@ -341,10 +368,16 @@ public:
         const std::uint64_t depth = head.next(2);
         head.skip(2);
         const std::uint64_t root = head.next(AddressBytes), records = head.next(2);
+        const std::uint64_t all = head.next(SizeBytes);
         if (type != FilteredRecords || m_recordBytes != EntryBytes + 8 * m_grid.dims.size()
             || !takeLevels(depth))
             return malformed("is no B-tree of filtered chunks");
-        return root == Undefined ? Status() : readNode(root, records, depth);
+        if (root != Undefined)
+            FP_CHECK(readNode(root, records, depth));
+        if (m_records == all)
+            return {};
+        return malformed("has " + std::to_string(m_records) + " records and says "
+                         + std::to_string(all));
     }
 
 private:
@@ -389,6 +422,9 @@ private:
         if (size > m_nodeBytes)
             return malformed("has a node of more records than fit");
         FP_TRY(const auto node, readMetadataBlock(address, size, level > 0 ? "BTIN" : "BTLF"));
+        if (node[PrefixBytes - 1] != std::byte(FilteredRecords))
+            return malformed("has a node of another tree");
+        m_records += records;
         MetadataNumbers numbers(node, PrefixBytes);
         for (std::uint64_t i = 0; i < records; ++i)
             FP_CHECK(readRecord(numbers));
@@ -414,6 +450,7 @@ private:
     const ChunkGrid &m_grid;
     Found &m_found;
     std::uint64_t m_nodeBytes = 0, m_recordBytes = 0;
+    std::uint64_t m_records = 0; ///< in the nodes that were read
     std::size_t m_countBytes = 0;
     std::vector<std::size_t> m_totalBytes; ///< by level of the node that is pointed to
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "app/h5worker/newer_layout.h"
+#include "app/h5worker/newer_header.h"
 #include "loaders/hdf5_description.h"
 #include "model/result.h"
 
@@ -21,9 +21,12 @@ struct ChunkGrid
     std::optional<std::uint64_t> numberOf(const std::vector<std::uint64_t> &at) const;
 };
 
+/// Chunks of one dataset, at most.
+inline constexpr std::size_t MostChunks = 16'000'000;
+
 /// The filtered chunks that an index lists, by number. Addresses and lengths of the file have 8
-/// bytes. An error names the block that is damaged; no block is read twice, and no more entries than
-/// the grid has places.
+/// bytes. An error names the block that is damaged; no block is read twice, and no more chunks are
+/// listed than the grid has places or MostChunks.
 Result<std::vector<Hdf5Chunk>> readChunkIndex(const NewerChunkIndex &index, const ChunkGrid &grid);
 
 } // namespace forkpoint

@@ -35,8 +35,7 @@ std::string elsewhere(const std::string &what, const std::string &file)
 class Description
 {
 public:
-    Description(WorkerLink &link, const Hdf5Handle &dataset,
-                const std::optional<NewerChunkIndex> &index)
+    Description(WorkerLink &link, const Hdf5Handle &dataset, std::optional<NewerChunkIndex> index)
         : m_link(link),
           m_dataset(dataset),
           m_index(index),
@@ -223,7 +222,20 @@ private:
             count = std::min(count, FilterParameters);
             m_told.filters.push_back({std::uint32_t(id), {parameters, parameters + count}});
         }
+        unsigned options = 0;
+        m_isWholeFiltered = H5Pget_chunk_opts(m_creation.get(), &options) >= 0
+            && (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0;
         m_told.layout = Hdf5Dataset::Layout::Chunked;
+    }
+
+    /// The filters that a chunk was written without: all of one at an edge, where that was asked for.
+    std::uint32_t maskOf(std::uint32_t stored, const std::vector<hsize_t> &at) const
+    {
+        for (std::size_t i = 0; i < at.size() && m_isWholeFiltered; ++i) {
+            if (m_told.dims[i] - at[i] < m_told.chunkDims[i])
+                return ~std::uint32_t(0);
+        }
+        return stored;
     }
 
     /// Chunks of the grid; nothing where 64 bits do not suffice.
@@ -261,15 +273,17 @@ private:
     Status tellIndexedChunks()
     {
         const auto size = gridSize();
-        if (!size || *size > LookedUpChunks)
-            return Error{ErrorCode::Limit,
-                         {},
-                         {},
-                         "has a grid of more than " + std::to_string(LookedUpChunks) + " chunks"};
-        FP_TRY(const auto chunks, readChunkIndex(*m_index, grid(*size)));
+        if (!size)
+            return Error{ErrorCode::Limit, {}, {}, "has a grid of more chunks than 64 bits count"};
+        const ChunkGrid places = grid(*size);
+        FP_TRY(const auto chunks, readChunkIndex(*m_index, places));
         for (const Hdf5Chunk &chunk : chunks) {
-            m_found.push_back(chunk);
-            m_found.back().offset = parentFileByte(chunk.offset);
+            std::vector<hsize_t> at(places.dims.size());
+            std::uint64_t rest = chunk.number;
+            for (std::size_t i = at.size(); i-- > 0; rest /= places.dims[i])
+                at[i] = rest % places.dims[i] * m_told.chunkDims[i];
+            m_found.push_back(
+                {chunk.number, parentFileByte(chunk.offset), chunk.size, maskOf(chunk.mask, at)});
             if (m_found.size() == Hdf5ChunksPerFrame)
                 flush();
         }
@@ -367,7 +381,7 @@ private:
         if (!range || range->size != size)
             return Error{ErrorCode::Malformed, {}, {}, "the place of a chunk cannot be told"};
         ++m_count;
-        m_found.push_back({number, range->offset, std::uint32_t(range->size), mask});
+        m_found.push_back({number, range->offset, std::uint32_t(range->size), maskOf(mask, at)});
         if (m_found.size() == Hdf5ChunksPerFrame)
             flush();
         return {};
@@ -381,10 +395,11 @@ private:
 
     WorkerLink &m_link;
     const Hdf5Handle &m_dataset;
-    const std::optional<NewerChunkIndex> &m_index;
+    std::optional<NewerChunkIndex> m_index;
     Hdf5Handle m_type, m_space, m_creation;
     Hdf5Dataset m_told;
     bool m_hasElsewhere = false;
+    bool m_isWholeFiltered = false; ///< chunks that reach beyond the shape are not filtered
     std::vector<Hdf5Chunk> m_found; ///< not told yet
     std::uint64_t m_count = 0;
 };
@@ -392,9 +407,9 @@ private:
 } // namespace
 
 void tellDataset(WorkerLink &link, const Hdf5Handle &dataset, const Hdf5Path &path,
-                 std::uint64_t object, const std::optional<NewerChunkIndex> &index)
+                 std::uint64_t object)
 {
-    Status status = Description(link, dataset, index).tell(path, object);
+    Status status = Description(link, dataset, newerIndexOf(object)).tell(path, object);
     if (!status.ok()) {
         link.tell(Hdf5Problem{Severity::Error, status.error().code, path, true, false,
                               status.error().text});

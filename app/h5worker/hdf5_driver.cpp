@@ -28,6 +28,8 @@ struct ParentFile
     bool isOddTreeTold = false;
     std::vector<StoredRange> probed;
     std::map<std::uint64_t, std::byte> patches; ///< by their places
+    /// Of the object headers that were looked at, by address.
+    std::map<std::uint64_t, std::optional<NewerChunkIndex>> headers;
 
     using Page = std::pair<std::uint64_t, std::vector<std::byte>>;
     std::list<Page> pages; ///< the one used last in front
@@ -139,6 +141,10 @@ herr_t readFile(H5FD_t *, H5FD_mem_t type, hid_t, haddr_t offset, size_t size, v
         return 0;
     }
     const MutableByteView out(static_cast<std::byte *>(buffer), size);
+    // Whoever leads libhdf5 to an object: a link, a reference, a type that others share.
+    const std::uint64_t address = offset - file.userBlock;
+    if (type == H5FD_MEM_OHDR && file.headers.count(address) == 0)
+        file.headers.emplace(address, adaptNewerHeader(address));
     if (!file.read(offset, out))
         return -1;
     checkTreeNode(offset, out);
@@ -176,6 +182,23 @@ H5FD_class_t driverClass()
     return driver;
 }
 
+/// Where addresses begin, and how long they are: needed before libhdf5 reads the first object.
+void readSuperblock()
+{
+    constexpr std::string_view Signature = "\x89HDF\r\n\x1a\n";
+    constexpr std::size_t VersionAt = 8, OldSizesAt = 13, SizesAt = 9, Most = 16;
+    std::vector<std::byte> bytes(Most);
+    for (std::uint64_t at = 0; file.read(at, bytes); at = std::max<std::uint64_t>(2 * at, 512)) {
+        if (asText(ByteView(bytes).first(Signature.size())) != Signature)
+            continue;
+        const std::size_t sizes = bytes[VersionAt] < std::byte(2) ? OldSizesAt : SizesAt;
+        constexpr std::byte Wide{sizeof(std::uint64_t)};
+        file.userBlock = at;
+        file.isWide = bytes[sizes] == Wide && bytes[sizes + 1] == Wide;
+        return;
+    }
+}
+
 } // namespace
 
 Result<Hdf5Handle> openParentFile(WorkerLink &link, std::uint64_t fileBytes)
@@ -183,6 +206,7 @@ Result<Hdf5Handle> openParentFile(WorkerLink &link, std::uint64_t fileBytes)
     static const H5FD_class_t driver = driverClass();
     file.link = &link;
     file.size = fileBytes;
+    readSuperblock();
     const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS));
     const hid_t number = H5FDregister(&driver);
     if (number < 0 || H5Pset_driver(access.get(), number, nullptr) < 0)
@@ -192,13 +216,6 @@ Result<Hdf5Handle> openParentFile(WorkerLink &link, std::uint64_t fileBytes)
     Hdf5Handle opened(H5Fopen("parent", H5F_ACC_RDONLY, access.get()));
     if (!opened.valid()) // asked at once: the next call forgets why
         return Error{ErrorCode::Malformed, {}, {}, hdf5Failure()};
-    const Hdf5Handle creation(H5Fget_create_plist(opened.get()));
-    hsize_t userBlock = 0;
-    std::size_t addressBytes = 0, lengthBytes = 0;
-    file.isWide = H5Pget_userblock(creation.get(), &userBlock) >= 0
-        && H5Pget_sizes(creation.get(), &addressBytes, &lengthBytes) >= 0
-        && addressBytes == sizeof(std::uint64_t) && lengthBytes == sizeof(std::uint64_t);
-    file.userBlock = userBlock;
     return opened;
 }
 
@@ -217,6 +234,12 @@ void patchParentFile(std::uint64_t address, ByteView bytes)
 std::uint64_t parentFileByte(std::uint64_t address)
 {
     return address + file.userBlock;
+}
+
+std::optional<NewerChunkIndex> newerIndexOf(std::uint64_t address)
+{
+    const auto header = file.headers.find(address);
+    return header == file.headers.end() ? std::nullopt : header->second;
 }
 
 RawDataProbe::RawDataProbe()

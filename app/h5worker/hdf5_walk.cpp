@@ -133,14 +133,13 @@ private:
 
     void visitObject(haddr_t address)
     {
-        const auto index = adaptNewerLayout(address);
         Hdf5Handle object(H5Oopen_by_addr(m_file.get(), address));
         if (!object.valid())
             return complain(ErrorCode::Malformed, hdf5Failure(), true);
         switch (H5Iget_type(object.get())) {
         case H5I_GROUP: return enter(std::move(object));
         case H5I_DATASET:
-            tellDataset(m_link, object, m_path, address, index);
+            tellDataset(m_link, object, m_path, address);
             return tellAttributes(m_link, object, m_path);
         default: tellType(m_link, object, m_path); return tellAttributes(m_link, object, m_path);
         }

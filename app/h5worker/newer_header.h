@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/result.h"
-
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 namespace forkpoint {
 
@@ -19,10 +16,11 @@ struct NewerChunkIndex
     std::uint64_t address = 0; ///< of its header; ~0: no chunk was written
 };
 
-/// Looks at the object at that byte before libhdf5 does. Where its layout is of version 5, libhdf5 is
-/// shown version 4 from here on, of which it reads everything but an index of filtered chunks: that
-/// comes back, and libhdf5 must not be asked for the elements. Nothing: it reads the object itself, or
-/// says why it cannot.
-std::optional<NewerChunkIndex> adaptNewerLayout(std::uint64_t address);
+/// Looks at the object header at that address before libhdf5 does, and shows libhdf5 the versions
+/// that it knows where the newer ones are the same to a reader: layout 5 as 4, datatypes 4 and 5 as 3, in
+/// the object and in the attributes of its header. An index of filtered chunks under layout 5 comes back:
+/// libhdf5 must not be asked for those elements. Nothing else is touched, and a header whose checksums
+/// are wrong not at all.
+std::optional<NewerChunkIndex> adaptNewerHeader(std::uint64_t address);
 
 } // namespace forkpoint

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/bytes.h"
+
+#include <cstddef>
+#include <vector>
+
+namespace forkpoint {
+
+/// Where an encoded datatype (HDF5 file format, "Datatype Message") says version 4 or 5: its own byte
+/// and those of the types in it. These are version 3 but for the references of HDF5 1.12 and the
+/// complex numbers of 2.0; a type with one of these has no such places that count.
+std::vector<std::size_t> newerDatatypeVersions(ByteView datatype);
+
+} // namespace forkpoint
