@@ -15,12 +15,12 @@ namespace {
 std::string verbOf(DivergenceKind kind)
 {
     switch (kind) {
-    case DivergenceKind::Value: return " differs";
-    case DivergenceKind::Order: return " comes in another order";
+    case DivergenceKind::Value: return " differs first";
+    case DivergenceKind::Order: return " is the first that comes in another order";
     case DivergenceKind::ControlFlow:
     case DivergenceKind::Missing: break;
     }
-    return " is on one side only";
+    return " is the first that is on one side only";
 }
 
 std::string recordWords(const RecordName &record)
@@ -53,8 +53,8 @@ std::string sentenceOf(const RankComparison &rank, const TraceComparison &trace)
         text = "In step " + std::to_string(*first.record.iteration) + ", on ";
     else
         text = "On ";
-    text += rank.coordinate.toText() + ", " + recordWords(first.record) + verbOf(first.kind)
-        + " first; " + beforeWords(first) + ". ";
+    text += rank.coordinate.toText() + ", " + recordWords(first.record) + verbOf(first.kind) + "; "
+        + beforeWords(first) + ". ";
     if (first.kind == DivergenceKind::Value) {
         text += "It is " + std::string(toString(first.classification.divergenceClass)) + ": "
             + first.classification.why + "; evidence: " + std::string(toString(first.strength));

@@ -215,7 +215,8 @@ std::string coverageSentence(const TraceCoverage &coverage)
         text += " (" + grouped(coverage.ranksOnlyA) + " only in A, " + grouped(coverage.ranksOnlyB)
             + " only in B)";
     if (!coverage.iterationsCompared.empty())
-        text += ", iterations " + iterationWords(coverage.iterationsCompared);
+        text += (coverage.iterationsCompared.size() == 1 ? ", iteration " : ", iterations ")
+            + iterationWords(coverage.iterationsCompared);
     if (coverage.iterationInB)
         text += " against B's " + std::to_string(*coverage.iterationInB);
     text += ", " + counted(coverage.records, "record", "records")

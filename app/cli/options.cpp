@@ -229,8 +229,10 @@ Result<Options> finishOptions(RawOptions raw)
 void addCommon(CLI::App &command, Options &options)
 {
     command.add_flag("--json", options.json, "One JSON document on standard output");
-    command.add_option("-o", options.output, "Write to FILE instead of standard output")
-        ->type_name("FILE");
+    command
+        .add_option("-o", options.output, "Write to FILE instead of standard output, which is -")
+        ->type_name("FILE")
+        ->transform([](const std::string &file) { return file == "-" ? std::string() : file; });
     command.add_option("--device", options.device, "auto, cpu or cuda[:N]")->capture_default_str();
     // CLI11 wraps a negative number around into a huge unsigned one.
     command.add_option("--threads", options.threads, "How many threads (0: all cores)")

@@ -602,6 +602,7 @@ void TestCli::extracted()
     const Ended to = run({"extract", "A", "--tensor", "model.lm_head.weight", "-o", file});
     QVERIFY(to.status == 0 && to.out.isEmpty());
     QCOMPARE(contentOf(file), ended.out);
+    QCOMPARE(run({"extract", "A", "--tensor", "model.lm_head.weight", "-o", "-"}).out, ended.out);
     QCOMPARE(run({"extract", "A", "--tensor", "nothing"}).status, 2);
 }
 

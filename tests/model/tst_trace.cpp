@@ -340,6 +340,9 @@ private slots:
         QCOMPARE(links.size(), std::size_t(1));
         QCOMPARE(links[0].compared, std::uint64_t(3)); // input and output of one, and the other
         QCOMPARE(links[0].different, std::uint64_t(1));
+        QVERIFY(
+            text(firstDivergenceIn(result)->sentence)
+                .contains("more (op) is the first that is on one side only; before it 1 record"));
         QVERIFY(links[0].strength == Strength::Metadata);
         QVERIFY(
             text(coverageSentence(result.coverage)).endsWith("; 0 records only in A, 1 only in B"));
@@ -420,6 +423,7 @@ private slots:
             return text(coverageSentence(coverage));
         };
         QVERIFY(said({1, 2, 3, 4, 5, 6, 7, 8}).contains("iterations 1 to 8, "));
+        QVERIFY(said({4}).contains("iteration 4, "));
         QVERIFY(said({1, 2, 5, 7, 8, 9}).contains("iterations 1, 2, 5, 7 to 9, "));
         QVERIFY(said({1, 3, 5, 7, 9, 11, 13, 15, 17, 19})
                     .contains("iterations 1, 3, 5, 7, 9, 11, 13, 15 ... 19, "));

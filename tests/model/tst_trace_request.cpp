@@ -115,7 +115,7 @@ private slots:
         const TraceComparison equal = compared(a, b, onlyStep(2, 12));
         QVERIFY(outcomeOf(equal) == Outcome::Identical);
         QCOMPARE(equal.coverage.records, std::uint64_t(1));
-        QVERIFY(text(coverageSentence(equal.coverage)).contains("iterations 2 against B's 12"));
+        QVERIFY(text(coverageSentence(equal.coverage)).contains("iteration 2 against B's 12"));
         const TraceComparison unlike = compared(a, b, onlyStep(1, 12));
         QVERIFY(outcomeOf(unlike) == Outcome::Different);
         QVERIFY(text(firstDivergenceIn(unlike)->sentence)
