@@ -243,6 +243,10 @@ void TraceComparer::State::takePair(const TraceWalk::Event &event, std::size_t r
         divergence.role = record.role;
         if (differs)
             divergence.classification = classOf(record, evidence, *event.b, unit);
+        if (const std::string values =
+                differs && !unit.first ? differingValues(record, *event.b) : std::string();
+            !values.empty())
+            divergence.classification.why += "; " + values;
         if (differs && !unit.first)
             divergence.leaves = leafPairs(record, *event.b);
         if (!differs)

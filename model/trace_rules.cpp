@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/trace_rules.h"
 
+#include "model/format.h"
+
 #include <algorithm>
 #include <array>
 
@@ -134,6 +136,35 @@ bool cannotVary(std::string_view operation)
                                                                "select_backward",
                                                                "full"};
     return std::find(Names.begin(), Names.end(), bareName(operation)) != Names.end();
+}
+
+std::string differingValues(const TraceRecord &a, const TraceRecord &b)
+{
+    constexpr std::size_t MostBytes = 60; // of a value, which may be a long list
+    const auto shown = [](const std::string &value) {
+        return value.size() <= MostBytes ? value : value.substr(0, MostBytes) + "...";
+    };
+    std::string text;
+    std::uint64_t more = 0;
+    const auto look = [&](const std::vector<Observation> &left,
+                          const std::vector<Observation> &right) {
+        for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
+            const Observation &x = left[i], &y = right[i];
+            const bool tells = x.kind == DigestKind::Value && y.kind == DigestKind::Value
+                && x.path == y.path && x.digest != y.digest;
+            if (tells && text.empty())
+                text = (x.path.empty() ? std::string("it") : x.path) + " is " + shown(x.digest)
+                    + " in A and " + shown(y.digest) + " in B";
+            else if (tells)
+                ++more;
+        }
+    };
+    look(a.inputs, b.inputs);
+    look(a.outputs, b.outputs);
+    look(fieldsOf(a), fieldsOf(b));
+    if (more > 0)
+        text += ", and " + counted(more, "more value differs", "more values differ");
+    return text;
 }
 
 bool isArtifact(const TraceRecord &call)

@@ -49,6 +49,10 @@ std::string unseenProducer(const TraceRecord &record);
 void judgeReceived(Classification &found, const TraceRecord &a, const TraceRecord &b,
                    const std::function<bool(const Observation &)> &isKnown);
 
+/// Of two records that differ, what their values are where both tell some that do: "lr is 0.001 in A
+/// and 0.002 in B, and 2 more values differ"; empty where digests alone do.
+std::string differingValues(const TraceRecord &a, const TraceRecord &b);
+
 /// Rule M14: calls whose values mean nothing on either side: memory that was not written yet, and
 /// collectives as the dispatcher sees them, which are recorded elsewhere. Tensors at boundaries are
 /// none, whatever they are called.

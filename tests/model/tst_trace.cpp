@@ -178,6 +178,19 @@ private slots:
         QVERIFY(text(firstOf(result).classification.why).contains("no operation is guilty"));
     }
 
+    void valuesThatDifferAreSaid()
+    {
+        TraceRecord a = call("group", 1, {}, {}), b = a;
+        a.role = b.role = RecordRole::Values;
+        a.fields = {{"lr", "0.001"}, {"eps", "1e-08"}, {"weight_decay", "0"}};
+        b.fields = {{"lr", "0.002"}, {"eps", "1e-08"}, {"weight_decay", "0.1"}};
+        const TraceComparison result = compared({a}, {b});
+        const std::string &why = result.ranks[0].first->classification.why;
+        QVERIFY2(why.ends_with("; lr is 0.001 in A and 0.002 in B, and 1 more value differs"),
+                 why.c_str());
+        QVERIFY(firstDivergenceIn(result)->sentence.find("lr is 0.001 in A") != std::string::npos);
+    }
+
     void aCopyIsNeverTheOrigin() // M13
     {
         // The pair "two signs flipped": relu of inputs whose XOR agrees. relu is not to be blamed.
