@@ -20,6 +20,12 @@ FilterResult undoBitshuffle(ByteView stored, FilterParameters parameters, std::s
 FilterResult undoZstd(ByteView stored, FilterParameters parameters, std::size_t cap);
 FilterResult undoBlosc2(ByteView stored, FilterParameters parameters, std::size_t cap);
 
+/// Elements that Blosc 2 names and does not store, `bytes` in all: zeros, the NaN of C, or `value`
+/// over and over ("special values" of README_CHUNK_FORMAT.rst of c-blosc2). Refuses elements that
+/// were never set. The caller bounds `bytes`.
+FilterResult fillBloscSpecial(unsigned kind, std::size_t element, std::size_t bytes,
+                              ByteView value);
+
 // Why this build cannot undo a filter that needs a library; empty where it can.
 std::string_view whyNoSzip();
 std::string_view whyNoBzip2();

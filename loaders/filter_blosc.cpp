@@ -6,6 +6,7 @@
 #include "loaders/lz_decoders.h"
 
 #include <algorithm>
+#include <array>
 
 namespace forkpoint {
 
@@ -42,7 +43,7 @@ public:
     {
         FP_CHECK(readHeader(cap));
         if (m_special != 0)
-            return fillSpecial();
+            return fillBloscSpecial(m_special, m_element, m_bytes, m_chunk.subspan(m_header));
         if ((m_flags & CopiedFlag) != 0) {
             if (m_chunk.size() - m_header < m_bytes)
                 return damaged("ends too early");
@@ -121,21 +122,6 @@ private:
             }
         }
         return {};
-    }
-
-    /// Zeros, or one element that is repeated.
-    FilterResult fillSpecial()
-    {
-        constexpr unsigned Zeros = 1, Repeated = 3;
-        if (m_special == Zeros)
-            return std::vector<std::byte>(m_bytes, std::byte(0));
-        if (m_special != Repeated || m_chunk.size() - m_header < m_element
-            || m_bytes % m_element != 0)
-            return Error{ErrorCode::Unsupported, {}, {}, "holds special values of Blosc 2"};
-        std::vector<std::byte> out(m_bytes);
-        for (std::size_t i = 0; i < m_bytes; ++i)
-            out[i] = m_chunk[m_header + i % m_element];
-        return out;
     }
 
     FilterResult decodeBlock(std::size_t index, std::size_t size)
@@ -228,7 +214,37 @@ private:
     std::uint8_t m_filters[Filters] = {};
 };
 
+/// The quiet NaN that C's nan("") is, little-endian; for other widths there is none.
+ByteView nanOf(std::size_t element)
+{
+    static constexpr std::array<std::byte, 4> Single{std::byte(0), std::byte(0), std::byte(0xc0),
+                                                     std::byte(0x7f)};
+    static constexpr std::array<std::byte, 8> Double{std::byte(0),    std::byte(0),   std::byte(0),
+                                                     std::byte(0),    std::byte(0),   std::byte(0),
+                                                     std::byte(0xf8), std::byte(0x7f)};
+    if (element == Single.size())
+        return Single;
+    return element == Double.size() ? ByteView(Double) : ByteView();
+}
+
 } // namespace
+
+FilterResult fillBloscSpecial(unsigned kind, std::size_t element, std::size_t bytes, ByteView value)
+{
+    constexpr unsigned Zeros = 1, Nan = 2, Repeated = 3, NeverSet = 4;
+    if (kind == Zeros)
+        return std::vector<std::byte>(bytes, std::byte(0));
+    if (kind == NeverSet)
+        return Error{ErrorCode::Unsupported, {}, {}, "holds elements that were never set"};
+    const ByteView repeated = kind == Nan ? nanOf(element) : value;
+    if ((kind != Nan && kind != Repeated) || element == 0 || repeated.size() < element
+        || bytes % element != 0)
+        return Error{ErrorCode::Unsupported, {}, {}, "holds special values of Blosc 2"};
+    std::vector<std::byte> out(bytes);
+    for (std::size_t i = 0; i < bytes; ++i)
+        out[i] = repeated[i % element];
+    return out;
+}
 
 FilterResult undoBlosc(ByteView stored, FilterParameters, std::size_t cap)
 {

@@ -46,7 +46,7 @@ private:
 struct Frame
 {
     std::uint32_t headerBytes = 0;
-    std::uint64_t storedBytes = 0;
+    std::uint64_t decodedBytes = 0, storedBytes = 0;
     std::size_t element = 0;
     std::vector<std::uint64_t> chunk, block; ///< dimensions, where elements lie in blocks
 };
@@ -90,7 +90,8 @@ Result<Frame> readFrame(ByteView stored)
                                      9));
     reader.expect(0xd2);
     frame.headerBytes = reader.big<std::uint32_t>();
-    reader.skip(9 + 5 + 9); // length of the frame, flags, decoded bytes
+    reader.skip(9 + 5 + 1); // length of the frame, flags
+    frame.decodedBytes = reader.big<std::uint64_t>();
     reader.expect(0xd3);
     frame.storedBytes = reader.big<std::uint64_t>();
     reader.expect(0xd2);
@@ -173,6 +174,21 @@ FilterResult unblock(const Frame &frame, const std::vector<std::byte> &blocks, s
     return out;
 }
 
+/// The chunk at `place` of the frame's chunks; where the highest bit is set, a special value is all
+/// there is, and bits 56 to 58 say which.
+FilterResult decodeChunk(const Frame &frame, ByteView chunks, std::uint64_t place, std::size_t cap)
+{
+    constexpr unsigned KindBits = 56, Kinds = 7;
+    if ((place >> 63) != 0) {
+        if (frame.decodedBytes > cap)
+            return overCap(cap);
+        return fillBloscSpecial(place >> KindBits & Kinds, frame.element, frame.decodedBytes, {});
+    }
+    if (place > chunks.size())
+        return damaged("a chunk lies outside");
+    return undoBlosc(chunks.subspan(place), {}, cap);
+}
+
 } // namespace
 
 FilterResult undoBlosc2(ByteView stored, FilterParameters, std::size_t cap)
@@ -183,13 +199,11 @@ FilterResult undoBlosc2(ByteView stored, FilterParameters, std::size_t cap)
            undoBlosc(stored.subspan(frame.headerBytes + frame.storedBytes), {}, IndexBytes));
     if (index.size() != OffsetBytes)
         return Error{ErrorCode::Unsupported, {}, {}, "holds more than one chunk of Blosc 2"};
-    const auto place = loadLittle<std::uint64_t>(index.data());
-    if (place > stored.size() - frame.headerBytes)
-        return Error{ErrorCode::Unsupported, {}, {}, "holds special values of Blosc 2"};
     const auto padded = frame.chunk.empty() ? cap : paddedBytes(frame);
     if (!padded || *padded > std::max<std::uint64_t>(cap, limits::ChunkBytes))
         return overCap(cap);
-    FP_TRY(auto decoded, undoBlosc(stored.subspan(frame.headerBytes + place), {}, *padded));
+    const auto place = loadLittle<std::uint64_t>(index.data());
+    FP_TRY(auto decoded, decodeChunk(frame, stored.subspan(frame.headerBytes), place, *padded));
     if (frame.chunk.empty())
         return decoded;
     return unblock(frame, decoded, cap);

@@ -405,6 +405,18 @@ private slots:
                  once.error().text.c_str());
     }
 
+    /// In Blosc 2 such elements are whatever was in memory.
+    void refusesElementsThatWereNeverSet()
+    {
+        const Loaded loaded = open("special.h5");
+        std::vector<std::byte> bytes(20 * 30 * 4);
+        const Status status = loaded.checkpoint->read(*named(loaded, "never_set"), 0, bytes);
+        QVERIFY(!status.ok());
+        QVERIFY2(status.error().text.find("holds elements that were never set")
+                     != std::string::npos,
+                 status.error().text.c_str());
+    }
+
     void refusesCutFiles()
     {
         const QByteArray bytes = fileBytes(Folder + "user_block.h5");

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Writes attributes.h5 (attributes without a plain value), whole.h5 (scale-offset that keeps all bits) and blocks.h5 (a chunk of blosc2 that is
-padded to six times its size), and expected_attributes.txt as make_hdf5.py writes expected.txt. Needs h5py and blosc2; run: make_attributes.py [FOLDER]
+padded to six times its size), special.h5 (chunks of blosc2 of one value, which frames do not store), and expected_attributes.txt as make_hdf5.py writes expected.txt. Needs h5py and blosc2; run: make_attributes.py [FOLDER]
 """
 import hashlib
 import sys
@@ -81,20 +81,41 @@ def whole(f, name):
         tensor(name, "little" if n[0] == "<" else "big", a.astype(n))
 
 
+def blosc2_dataset(f, name, shape, dtype, frame):
+    p = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    p.set_chunk(shape)
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    array = (len(shape), *shape) if len(shape) > 1 else ()
+    p.set_filter(32026, h5py.h5z.FLAG_OPTIONAL, (1, 0, np.dtype(dtype).itemsize, size, 1, 1, 0, *array))
+    d = h5py.h5d.create(f.id, name.encode(), h5py.h5t.py_create(np.dtype(dtype)), h5py.h5s.create_simple(shape), p)
+    d.write_direct_chunk((0,) * len(shape), frame, 0)
+
+
 def blocks(f, name):
     a = (np.arange(11**3) % 251).astype("u1").reshape(11, 11, 11)
-    chunk = blosc2.asarray(a, chunks=a.shape, blocks=(10, 10, 10)).to_cframe()
-    p = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-    p.set_chunk(a.shape)
-    p.set_filter(32026, h5py.h5z.FLAG_OPTIONAL, (1, 0, 1, a.size, 1, 1, 0, 3, 11, 11, 11))
-    d = h5py.h5d.create(f.id, b"cube", h5py.h5t.STD_U8LE, h5py.h5s.create_simple(a.shape), p)
-    d.write_direct_chunk((0, 0, 0), chunk, 0)
+    blosc2_dataset(f, "cube", a.shape, "u1", blosc2.asarray(a, chunks=a.shape, blocks=(10, 10, 10)).to_cframe())
     tensor(name, "cube", a)
+
+
+def special(f, name):
+    layout = dict(chunks=(20, 30), blocks=(7, 8))
+    for dtype in ("f4", "f8"):
+        for n, a in {"zeros": blosc2.zeros((20, 30), dtype, **layout), "nans": blosc2.nans((20, 30), dtype, **layout),
+                     "ones": blosc2.full((20, 30), 1.5, dtype, **layout)}.items():
+            blosc2_dataset(f, f"{n}_{dtype}", a.shape, dtype, a.to_cframe())
+            tensor(name, f"{n}_{dtype}", a[...])
+    for n, v in {"zero": 0, "nan": np.nan, "value": 2.5}.items():
+        flat = blosc2.SChunk(chunksize=400, cparams={"typesize": 4}, contiguous=True)
+        flat.fill_special(100, getattr(blosc2.SpecialValue, n.upper()), 2.5 if n == "value" else None)
+        blosc2_dataset(f, f"flat_{n}", (100,), "f4", flat.to_cframe())
+        tensor(name, f"flat_{n}", np.full(100, v, "f4"))
+    # Of these there is no value to expect.
+    blosc2_dataset(f, "never_set", (20, 30), "f4", blosc2.uninit((20, 30), "f4", **layout).to_cframe())
 
 
 def main():
     here = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent)
-    for name, write in (("attributes.h5", attributes), ("whole.h5", whole), ("blocks.h5", blocks), ("regions.h5", regions)):
+    for name, write in (("attributes.h5", attributes), ("whole.h5", whole), ("blocks.h5", blocks), ("regions.h5", regions), ("special.h5", special)):
         with h5py.File(here / name, "w") as f:
             write(f, name)
     (here / "expected_attributes.txt").write_text("\n".join(LINES) + "\n")
