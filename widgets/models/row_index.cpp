@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <iterator>
 
 namespace forkpoint {
 
@@ -105,11 +106,12 @@ private:
 
 } // namespace
 
+RowIndex::RowIndex() : m_order(std::make_shared<const std::vector<Row>>()), m_visible(m_order) {}
+
 RowIndex::RowIndex(std::shared_ptr<const NameIndex> names)
     : m_names(std::move(names)),
-      m_order(m_names->natural),
-      m_visible(m_order),
-      m_accepted(m_order.size(), 1)
+      m_order(natural()),
+      m_visible(m_order)
 {
 }
 
@@ -117,17 +119,17 @@ void RowIndex::sort(const std::vector<std::uint64_t> &keys, bool descending)
 {
     if (!m_names)
         return;
-    m_order = m_names->natural;
-    if (keys.empty()) {
-        if (descending)
-            std::reverse(m_order.begin(), m_order.end());
-    } else if (!m_order.empty()) {
-        sortByKeys(keys, descending);
-    }
+    const std::vector<Row> &rows = m_names->natural;
+    if (!keys.empty() && !rows.empty())
+        m_order = sortedByKeys(keys, descending);
+    else if (descending)
+        m_order = std::make_shared<const std::vector<Row>>(rows.rbegin(), rows.rend());
+    else
+        m_order = natural();
     showAccepted();
 }
 
-void RowIndex::sortByKeys(const std::vector<std::uint64_t> &keys, bool descending)
+RowIndex::Rows RowIndex::sortedByKeys(const std::vector<std::uint64_t> &keys, bool descending) const
 {
     const auto [least, most] = std::minmax_element(keys.begin(), keys.end());
     const int bits = int(std::bit_width(*most - *least)), shift = std::max(0, bits - 32);
@@ -135,14 +137,16 @@ void RowIndex::sortByKeys(const std::vector<std::uint64_t> &keys, bool descendin
         return descending ? high - keys[row] : keys[row] - low;
     };
     std::vector<KeyedRow> keyed;
-    keyed.reserve(m_order.size());
-    for (const Row row : m_order)
+    keyed.reserve(m_names->natural.size());
+    for (const Row row : m_names->natural)
         keyed.push_back({std::uint32_t(keyOf(row) >> shift), row});
     radixSort(keyed);
     if (shift > 0)
         sortRest(keyed, keyOf);
-    std::transform(keyed.begin(), keyed.end(), m_order.begin(),
+    auto sorted = std::make_shared<std::vector<Row>>(keyed.size());
+    std::transform(keyed.begin(), keyed.end(), sorted->begin(),
                    [](const KeyedRow &row) { return row.row; });
+    return sorted;
 }
 
 void RowIndex::filter(const RowSource &rows, const RowFilter &filter)
@@ -154,24 +158,34 @@ void RowIndex::filter(const RowSource &rows, const RowFilter &filter)
         accepted[mark] = filter.acceptsMark(RowSource::Mark(mark), rows.finished());
     const WordMatches matches(*m_names, filter.words());
     const std::vector<RowSource::Mark> &marks = rows.marks();
-    m_accepted.resize(m_order.size());
-    for (std::size_t row = 0; row < m_accepted.size(); ++row)
-        m_accepted[row] = accepted[marks[row]] && matches.all(Row(row)) ? 1 : 0;
+    auto each = std::make_shared<std::vector<std::uint8_t>>(total());
+    std::size_t count = 0;
+    for (std::size_t row = 0; row < each->size(); ++row) {
+        const bool shown = accepted[marks[row]] && matches.all(Row(row));
+        (*each)[row] = shown ? 1 : 0;
+        count += shown ? 1 : 0;
+    }
+    m_accepted = count < total() ? std::move(each) : nullptr;
     showAccepted();
 }
 
 void RowIndex::showAccepted()
 {
-    m_visible.resize(m_order.size());
-    const auto end = std::copy_if(m_order.begin(), m_order.end(), m_visible.begin(),
-                                  [&](Row row) { return m_accepted[row] != 0; });
-    m_visible.erase(end, m_visible.end());
+    if (!m_accepted) {
+        m_visible = m_order;
+        return;
+    }
+    auto visible = std::make_shared<std::vector<Row>>();
+    visible->reserve(std::size_t(std::count(m_accepted->begin(), m_accepted->end(), 1)));
+    std::copy_if(m_order->begin(), m_order->end(), std::back_inserter(*visible),
+                 [&](Row row) { return (*m_accepted)[row] != 0; });
+    m_visible = std::move(visible);
 }
 
 int RowIndex::positionOf(std::size_t row) const
 {
-    const auto found = std::find(m_visible.begin(), m_visible.end(), Row(row));
-    return found == m_visible.end() ? -1 : int(found - m_visible.begin());
+    const auto found = std::find(m_visible->begin(), m_visible->end(), Row(row));
+    return found == m_visible->end() ? -1 : int(found - m_visible->begin());
 }
 
 } // namespace forkpoint
