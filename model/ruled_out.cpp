@@ -2,6 +2,7 @@
 #include "model/ruled_out.h"
 
 #include "model/run_comparison.h"
+#include "model/stage_table.h"
 #include "model/trace_stage.h"
 
 #include <algorithm>
@@ -25,7 +26,8 @@ bool isBefore(const ChainLink &link, const FirstDivergence &divergence)
 
 std::string words(const ChainLink &link)
 {
-    return link.stage + " of step " + std::to_string(*link.step) + " ("
+    const std::string what = link.stage == UnknownStage ? "what has no known stage" : link.stage;
+    return what + " of step " + std::to_string(*link.step) + " ("
         + std::string(toString(link.strength)) + ")";
 }
 

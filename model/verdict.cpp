@@ -9,13 +9,15 @@ namespace forkpoint {
 
 namespace {
 
-/// "all 4 tensors compared", "3 of 4 tensors compared"; of a whole that is not known "4 tensors compared".
+/// "all 4 tensors compared", "the only tensor compared", "3 of 4 tensors compared"; of a whole that is not known "4 tensors compared".
 std::string partText(std::uint64_t compared, std::uint64_t total, bool wholeIsKnown,
                      std::string_view one, std::string_view many)
 {
     const std::string what = counted(total, one, many) + " compared";
     if (compared != total)
         return grouped(compared) + " of " + what;
+    if (wholeIsKnown && total == 1)
+        return "the only " + std::string(one) + " compared";
     return wholeIsKnown ? "all " + what : what;
 }
 
@@ -44,13 +46,17 @@ std::string tensorsText(const Coverage &coverage, bool wholeIsKnown)
         text += partText(coverage.recordsCompared, coverage.recordsTotal, wholeIsKnown,
                          "record of the traces", "records of the traces");
     }
-    return text.empty() ? "no tensor in scope" : text;
+    return text;
 }
 
 std::string coverageText(const VerdictFacts &facts)
 {
     const std::string steps = stepsLeftOut(facts.coverage);
-    const std::string text = tensorsText(facts.coverage, steps.empty() && !facts.incomplete);
+    std::string text = tensorsText(facts.coverage, steps.empty() && !facts.incomplete);
+    // What was compared without a tensor are values.
+    const bool compared = std::max(facts.strength, facts.differenceStrength) > Strength::None;
+    if (text.empty())
+        text = compared ? "values alone, no tensor in scope" : "no tensor in scope";
     return steps.empty() ? text : text + ", but " + steps;
 }
 

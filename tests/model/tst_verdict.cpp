@@ -252,6 +252,14 @@ void TestVerdict::words()
     QVERIFY(has(decide(facts).sentence, "in what no tolerance is applied to"));
     facts.beyondTolerance = true;
     QVERIFY(has(decide(facts).sentence, "Different: beyond the tolerance asked for"));
+    VerdictFacts values;
+    values.strength = Strength::Bytes;
+    QVERIFY(has(decide(values).sentence, "(proven on bytes; values alone, no tensor in scope)"));
+    values.coverage.tensorsTotal = values.coverage.tensorsCompared = 1;
+    QVERIFY(has(decide(values).sentence, "(proven on bytes; the only tensor compared)"));
+    values.strength = Strength::None;
+    values.coverage = {};
+    QVERIFY(has(decide(values).sentence, "(no tensor in scope)"));
     VerdictFacts traces;
     traces.toleranceAsked = traces.bitsDiffer = true;
     traces.coverage.recordsTotal = traces.coverage.recordsCompared = 2;
