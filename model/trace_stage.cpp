@@ -37,10 +37,11 @@ constexpr std::array<Synonym, 16> Synonyms = {{
     {"optim", "optimizer"},
 }};
 
-constexpr std::array<std::pair<std::string_view, StateClass>, 7> Classes = {
+constexpr std::array<std::pair<std::string_view, StateClass>, 8> Classes = {
     {{"batch", StateClass::Data},
      {"rng", StateClass::Rng},
      {"optimizer", StateClass::Optimizer},
+     {"update", StateClass::Optimizer}, // its state after the step
      {"scheduler", StateClass::Scheduler},
      {"counter", StateClass::Counter},
      {"scaler", StateClass::Scaler},

@@ -42,6 +42,19 @@ private slots:
         QCOMPARE(rng.different, std::uint64_t(1));
     }
 
+    void whatAnOptimizerKeepsAfterAStepIsItsState()
+    {
+        RunComparison comparison;
+        comparison.chain = {
+            link(4, "optimizer", LinkStatus::Equal, 8, 0, Strength::Bytes),
+            link(4, "update", LinkStatus::Different, 12, 8, Strength::Bytes),
+        };
+        const ChainLink optimizer = classEvidence(comparison).at(StateClass::Optimizer);
+        QVERIFY(optimizer.status == LinkStatus::Different);
+        QCOMPARE(optimizer.compared, std::uint64_t(20));
+        QCOMPARE(optimizer.different, std::uint64_t(8));
+    }
+
     void withoutADivergenceAllStepsCount()
     {
         RunComparison comparison;
