@@ -20,6 +20,15 @@ Result<std::size_t> chooseStep(const Run &run, std::optional<Step> wanted)
                  "is not among its steps"};
 }
 
+/// The newest of a series does not open: the others may.
+Error otherwise(Error error, const Run &run, std::size_t index)
+{
+    if (const auto step = run.steps()[index].step)
+        error.text += "; this is step " + std::to_string(*step) + ", the newest of "
+            + std::to_string(run.steps().size()) + ": --step N opens another";
+    return error;
+}
+
 } // namespace
 
 Result<ChosenCheckpoint> openCheckpoint(const std::filesystem::path &path,
@@ -36,7 +45,10 @@ Result<ChosenCheckpoint> openCheckpoint(std::shared_ptr<const Run> run, std::opt
     ChosenCheckpoint chosen;
     chosen.run = std::move(run);
     FP_TRY(chosen.index, chooseStep(*chosen.run, step));
-    FP_TRY(chosen.source, chosen.run->open(chosen.index, stop));
+    auto source = chosen.run->open(chosen.index, stop);
+    if (!source && !step && chosen.run->isSeries() && !stop.stop_requested())
+        return otherwise(std::move(source).error(), *chosen.run, chosen.index);
+    FP_TRY(chosen.source, std::move(source));
     return chosen;
 }
 

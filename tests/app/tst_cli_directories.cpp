@@ -58,6 +58,19 @@ private slots:
         QCOMPARE(run({"compare", path("whole/step_8.safetensors"), path("cut")}).status, 2);
     }
 
+    /// A header that ends too early is seen when the step is opened.
+    void damagedNewestStep()
+    {
+        tensor("torn/step_4.safetensors", 1);
+        write("torn/step_8.safetensors", oneTensor("F32", 1, bytesOf<float>({1})).left(20));
+        const Ended shown = run({"inspect", path("torn")});
+        QCOMPARE(shown.status, 2);
+        QVERIFY2(shown.err.contains("; this is step 8, the newest of 2: --step N opens another"),
+                 shown.err);
+        QCOMPARE(run({"inspect", path("torn"), "--step", "4"}).status, 0);
+        QVERIFY(!run({"inspect", path("torn"), "--step", "8"}).err.contains("opens another"));
+    }
+
 private:
     QString path(const char *name) const { return m_folder.filePath(QString::fromLatin1(name)); }
     void write(const char *name, const QByteArray &data)
