@@ -167,6 +167,12 @@ std::string coordinatesText(const TensorRow &row)
     return Shape{coordinatesOf(row.stats->firstIndex, shape)}.toString();
 }
 
+template <class Row>
+std::string withinText(const Row &row)
+{
+    return row.withinTolerance ? "; within the tolerance" : "";
+}
+
 std::string tensorLine(const TensorRow &row)
 {
     std::string text = "  " + printable(row.name) + "  ";
@@ -191,7 +197,7 @@ std::string tensorLine(const TensorRow &row)
             "; first at " + coordinatesText(row) + " in " + printable(row.firstPlaces->toString());
     if (!row.reason.empty())
         text += "; " + printable(row.reason);
-    return text + "\n";
+    return text + withinText(row) + "\n";
 }
 
 template <class Row, class Describe>
@@ -222,7 +228,7 @@ std::vector<const Row *> rowsWith(const std::vector<Row> &rows, ItemStatus statu
 std::string valueLine(const ValueRow &row)
 {
     return "  " + printable(row.name) + "  " + printable(shownChange(row.valueA, row.valueB))
-        + (isContext(row.stateClass) ? "  (context)" : "") + "\n";
+        + withinText(row) + (isContext(row.stateClass) ? "  (context)" : "") + "\n";
 }
 
 std::string nameLine(const TensorRow &row)
