@@ -80,8 +80,11 @@ public:
     {
         if (contents.parts.size() > MaxParts && contents.indexes.empty() && !m_options.raw)
             return tooMany(contents.parts.size());
-        for (Diagnostic &diagnostic : contents.diagnostics)
+        std::string seen; // what lies there instead
+        for (Diagnostic &diagnostic : contents.diagnostics) {
+            seen += "; " + diagnostic.text;
             m_builder.addDiagnostic(std::move(diagnostic));
+        }
         if (!contents.complete)
             m_builder.setIncomplete();
         if (m_options.raw)
@@ -94,7 +97,7 @@ public:
             addFolders(contents.folders);
         if (m_opened == 0)
             return m_firstError.value_or(
-                Error{ErrorCode::NotFound, m_prefix, {}, "holds no file with tensors"});
+                Error{ErrorCode::NotFound, m_prefix, {}, "holds no file with tensors" + seen});
         if (!m_options.raw)
             addValueFiles(contents.jsonFiles);
         return LoadedFile{std::move(m_builder), formatName()};

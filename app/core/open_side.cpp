@@ -23,7 +23,8 @@ Result<std::size_t> chooseStep(const Run &run, std::optional<Step> wanted)
 /// The newest of a series does not open: the others may.
 Error otherwise(Error error, const Run &run, std::size_t index)
 {
-    if (const auto step = run.steps()[index].step)
+    const auto step = run.steps()[index].step;
+    if (step && run.steps().size() > 1)
         error.text += "; this is step " + std::to_string(*step) + ", the newest of "
             + std::to_string(run.steps().size()) + ": --step N opens another";
     return error;

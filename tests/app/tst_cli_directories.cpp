@@ -69,6 +69,8 @@ private slots:
                  shown.err);
         QCOMPARE(run({"inspect", path("torn"), "--step", "4"}).status, 0);
         QVERIFY(!run({"inspect", path("torn"), "--step", "8"}).err.contains("opens another"));
+        write("alone/step_8.safetensors", oneTensor("F32", 1, bytesOf<float>({1})).left(20));
+        QVERIFY(!run({"inspect", path("alone")}).err.contains("opens another"));
     }
 
 private:

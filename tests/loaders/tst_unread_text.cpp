@@ -69,6 +69,23 @@ private slots:
         }
     }
 
+    /// Too few for a tree of tensors, and no checkpoint either.
+    void oneTensorOfARank()
+    {
+        QTemporaryDir folder;
+        const fs::path root = folder.path().toStdString();
+        std::string npy("\x93NUMPY\x01\x00\x76\x00", 10);
+        npy += "{'descr': '|u1', 'fortran_order': False, 'shape': (1,), }";
+        npy.resize(127, ' ');
+        write(root / "step_1" / "rank_0" / "loss.npy", npy + "\n\x07");
+        const auto run = openRun(root, {}, {});
+        QVERIFY(run.ok());
+        const auto step = (*run)->open(0, {});
+        QVERIFY(!step.ok());
+        QVERIFY2(step.error().text.find("not opened: rank_0") != std::string::npos,
+                 step.error().text.c_str());
+    }
+
     void folderOfRanksNeedsAStep()
     {
         QTemporaryDir folder;
