@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/h5worker/hdf5_elements.h"
 
+#include "app/h5worker/hdf5_references.h"
 #include "app/h5worker/hdf5_types.h"
 #include "model/bytes.h"
 #include "model/format.h"
@@ -229,11 +230,11 @@ Result<Data> readVariableText(const Hdf5Holder &holder)
     return Data(std::move(texts));
 }
 
-/// Lists of numbers as text, in the order of the file: "[1, 2, 3]".
+/// Lists as text, in the order of the file: "[1, 2, 3]". T is how an element is in memory.
 template <class T, class Print>
-Result<Data> readNumberLists(const Hdf5Holder &holder, hid_t number, Print print)
+Result<Data> readTextLists(const Hdf5Holder &holder, hid_t element, Print print)
 {
-    const Hdf5Handle memory(H5Tvlen_create(number));
+    const Hdf5Handle memory(H5Tvlen_create(element));
     std::vector<hvl_t> lists(holder.count, hvl_t{0, nullptr});
     if (!lists.empty() && holder.read(memory.get(), lists.data()) < 0)
         return malformed();
@@ -270,7 +271,8 @@ Result<Data> readByteLists(const Hdf5Holder &holder, const Hdf5Handle &base)
         return Error{ErrorCode::Unsupported,
                      {},
                      {},
-                     "lists of text of any length, lists or references are not read"};
+                     "lists of text of any length, of lists, or of references to regions are not "
+                     "read"};
     }
     std::vector<hvl_t> lists(holder.count, hvl_t{0, nullptr});
     if (!lists.empty() && holder.read(holder.type.get(), lists.data()) < 0)
@@ -289,30 +291,23 @@ Result<Data> readByteLists(const Hdf5Holder &holder, const Hdf5Handle &base)
     return Data(std::move(told));
 }
 
-Result<Data> readLists(const Hdf5Holder &holder)
+Result<Data> readLists(const Hdf5Holder &holder, hid_t file)
 {
     const Hdf5Handle base(H5Tget_super(holder.type.get()));
     const auto digits = [](auto number) { return std::to_string(number); };
     const H5T_class_t kind = H5Tget_class(base.get());
     if (kind == H5T_FLOAT && fitsDouble(base))
-        return readNumberLists<double>(holder, H5T_NATIVE_DOUBLE,
-                                       [](double number) { return shortest(number); });
+        return readTextLists<double>(holder, H5T_NATIVE_DOUBLE,
+                                     [](double number) { return shortest(number); });
     if (kind == H5T_INTEGER && !isWide(base) && isUnsigned(base))
-        return readNumberLists<std::uint64_t>(holder, H5T_NATIVE_UINT64, digits);
+        return readTextLists<std::uint64_t>(holder, H5T_NATIVE_UINT64, digits);
     if (kind == H5T_INTEGER && !isWide(base))
-        return readNumberLists<std::int64_t>(holder, H5T_NATIVE_INT64, digits);
+        return readTextLists<std::int64_t>(holder, H5T_NATIVE_INT64, digits);
+    if (kind == H5T_REFERENCE && H5Tequal(base.get(), H5T_STD_REF_OBJ) > 0)
+        return readTextLists<hobj_ref_t>(holder, H5T_STD_REF_OBJ, [file](hobj_ref_t reference) {
+            return listedTargetOf(reference, file);
+        });
     return readByteLists(holder, base);
-}
-
-std::string nameOf(hid_t object)
-{
-    const ssize_t length = H5Iget_name(object, nullptr, 0);
-    if (length <= 0 || std::uint64_t(length) > ElementBytes)
-        return {};
-    std::string name(std::size_t(length) + 1, '\0');
-    H5Iget_name(object, name.data(), name.size());
-    name.pop_back();
-    return name;
 }
 
 /// Regions of datasets, by the name of the dataset and how libhdf5 writes a selection down. An empty
@@ -334,7 +329,7 @@ Result<Data> readRegions(const Hdf5Holder &holder, hid_t file)
             std::size_t size = 0;
             if (!object.valid() || !space.valid() || H5Sencode(space.get(), nullptr, &size) < 0)
                 return malformed();
-            name = nameOf(object.get());
+            name = nameOfObject(object.get());
             selection.resize(std::min<std::size_t>(size, ElementBytes));
             if (told.bytes.size() + size > ElementBytes)
                 return tooMuchText();
@@ -361,13 +356,12 @@ Result<Data> readReferences(const Hdf5Holder &holder, hid_t file)
     if (!references.empty() && holder.read(H5T_STD_REF_OBJ, references.data()) < 0)
         return malformed();
     std::vector<std::string> targets;
-    for (const hobj_ref_t &reference : references) {
-        const Hdf5Handle object(reference == 0
-                                    ? H5I_INVALID_HID
-                                    : H5Rdereference2(file, H5P_DEFAULT, H5R_OBJECT, &reference));
-        const std::string name = object.valid() ? nameOf(object.get()) : "";
-        targets.push_back(name.empty() ? "address " + std::to_string(reference) : name);
-        H5Eclear2(H5E_DEFAULT);
+    std::uint64_t bytes = 0;
+    for (const hobj_ref_t reference : references) {
+        targets.push_back(targetOf(reference, file));
+        bytes += targets.back().size() + sizeof(std::uint32_t);
+        if (bytes > ElementBytes)
+            return tooMuchText();
     }
     return Data(std::move(targets));
 }
@@ -414,7 +408,7 @@ Result<Data> readElements(const Hdf5Holder &holder, hid_t file)
     case H5T_STRING:
         return H5Tis_variable_str(holder.type.get()) > 0 ? readVariableText(holder)
                                                          : readFixedText(holder);
-    case H5T_VLEN: return readLists(holder);
+    case H5T_VLEN: return readLists(holder, file);
     case H5T_REFERENCE: return readReferences(holder, file);
     default: return readBytes(holder);
     }

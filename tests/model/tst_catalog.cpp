@@ -327,6 +327,9 @@ void TestCatalog::builtinRules()
         {"train_metadata.epoch", false, StateClass::Counter},
         {"_metadata.version", false, StateClass::Bookkeeping},
         {"model._metadata.layers.0.version", false, StateClass::Bookkeeping},
+        // how HDF5 joins datasets, although a member of it is named "dataset"
+        {"time.REFERENCE_LIST.dataset.0", false, StateClass::Container},
+        {"loss.DIMENSION_LIST.0", false, StateClass::Container},
     };
     for (const auto &each : cases) {
         const StateClass found = StateClassRules::builtin().classify(each.name, each.tensor);

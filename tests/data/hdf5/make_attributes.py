@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Writes attributes.h5 (attributes without a plain value), whole.h5 (scale-offset that keeps all bits) and blocks.h5 (a chunk of blosc2 that is
-padded to six times its size), special.h5 (chunks of blosc2 of one value, which frames do not store), and expected_attributes.txt as make_hdf5.py writes expected.txt. Needs h5py and blosc2; run: make_attributes.py [FOLDER]
+padded to six times its size), special.h5 (chunks of blosc2 of one value, which frames do not store), scales.h5 (dimension scales, as
+netCDF-4 has them: lists of references to objects), and expected_attributes.txt as make_hdf5.py writes expected.txt. Needs h5py and blosc2; run: make_attributes.py [FOLDER]
 """
 import hashlib
+import json
 import sys
 from pathlib import Path
 
@@ -73,6 +75,30 @@ def regions(f, name):
     h5py.h5a.create(f["w"].id, b"texts", texts, h5py.h5s.create(h5py.h5s.SCALAR))
 
 
+def paths(f, references):
+    return "[" + ", ".join(json.dumps(f[r].name) if r else "address 0" for r in references) + "]"
+
+
+def scales(f, name):
+    for n in ("time", 'odd "a, b" \\'):
+        f[n] = np.arange(3.0)
+        f[n].make_scale(n)
+        tensor(name, n, np.arange(3.0))
+    for n in ("g/first", "second"):
+        d = f[n] = np.zeros((3, 3, 3))
+        for dimension, scale in ((0, "time"), (2, 'odd "a, b" \\'), (2, "time")):
+            f[n].dims[dimension].attach_scale(f[scale])
+        tensor(name, n.replace("/", "."), d)
+    lists = f.create_dataset("lists", 2, h5py.vlen_dtype(h5py.ref_dtype))
+    lists[0] = np.array([f["second"].ref, h5py.Reference(), f["g"].ref], h5py.ref_dtype)
+    for owner, references in (("lists", f["lists"][...]), *((n + "/DIMENSION_LIST", f[n].attrs["DIMENSION_LIST"]) for n in ("g/first", "second"))):
+        for i, each in enumerate(references):
+            value(name, f"{owner}/{i}".replace("/", "."), paths(f, each))
+    for i, (reference, dimension) in enumerate(f["time"].attrs["REFERENCE_LIST"]):
+        value(name, f"time.REFERENCE_LIST.dataset.{i}", f[reference].name)
+        value(name, f"time.REFERENCE_LIST.dimension.{i}", int(dimension))
+
+
 def whole(f, name):
     a = np.arange(64, dtype="i8") * 1000003
     a[:2] = -2**31, 2**31 - 1
@@ -115,7 +141,7 @@ def special(f, name):
 
 def main():
     here = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent)
-    for name, write in (("attributes.h5", attributes), ("whole.h5", whole), ("blocks.h5", blocks), ("regions.h5", regions), ("special.h5", special)):
+    for name, write in (("attributes.h5", attributes), ("whole.h5", whole), ("blocks.h5", blocks), ("regions.h5", regions), ("special.h5", special), ("scales.h5", scales)):
         with h5py.File(here / name, "w") as f:
             write(f, name)
     (here / "expected_attributes.txt").write_text("\n".join(LINES) + "\n")

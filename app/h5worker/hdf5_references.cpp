@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/h5worker/hdf5_references.h"
+
+#include "app/h5worker/hdf5_elements.h"
+
+#include <unordered_map>
+
+namespace forkpoint {
+
+namespace {
+
+/// Paths that are kept; of more objects each is looked up anew.
+constexpr std::size_t KeptPaths = 100'000;
+
+/// Empty where there is none.
+std::string pathOf(hobj_ref_t reference, hid_t file)
+{
+    static std::unordered_map<hobj_ref_t, std::string> kept;
+    if (reference == 0)
+        return {};
+    if (const auto known = kept.find(reference); known != kept.end())
+        return known->second;
+    const Hdf5Handle object(H5Rdereference2(file, H5P_DEFAULT, H5R_OBJECT, &reference));
+    std::string path = object.valid() ? nameOfObject(object.get()) : "";
+    H5Eclear2(H5E_DEFAULT);
+    if (kept.size() < KeptPaths)
+        kept.emplace(reference, path);
+    return path;
+}
+
+std::string addressOf(hobj_ref_t reference)
+{
+    return "address " + std::to_string(reference);
+}
+
+} // namespace
+
+std::string nameOfObject(hid_t object)
+{
+    const ssize_t length = H5Iget_name(object, nullptr, 0);
+    if (length <= 0 || std::uint64_t(length) > ElementBytes)
+        return {};
+    std::string name(std::size_t(length) + 1, '\0');
+    H5Iget_name(object, name.data(), name.size());
+    name.pop_back();
+    return name;
+}
+
+std::string targetOf(hobj_ref_t reference, hid_t file)
+{
+    const std::string path = pathOf(reference, file);
+    return path.empty() ? addressOf(reference) : path;
+}
+
+std::string listedTargetOf(hobj_ref_t reference, hid_t file)
+{
+    const std::string path = pathOf(reference, file);
+    if (path.empty())
+        return addressOf(reference);
+    std::string quoted = "\"";
+    for (const char c : path) {
+        if (c == '"' || c == '\\')
+            quoted += '\\';
+        quoted += c;
+    }
+    return quoted + '"';
+}
+
+} // namespace forkpoint
