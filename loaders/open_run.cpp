@@ -305,7 +305,7 @@ Result<std::shared_ptr<const Run>> openFile(const fs::path &path, OpenedPtr run,
         auto loaded = loadFile(file, run->m_options, stop);
         if (!loaded.ok()) {
             Error error = std::move(loaded).error();
-            error.text += whyNoTrace + whyUnreadText(*file);
+            error.text += whyNoTrace + whyUnread(*file);
             return error;
         }
         run->m_format = loaded->format;

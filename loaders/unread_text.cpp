@@ -9,6 +9,8 @@
 #include "model/utf8.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 namespace forkpoint {
 
@@ -17,6 +19,34 @@ namespace {
 /// How much of a first line is looked at and, of a text, quoted.
 constexpr std::size_t LookedBytes = 1u << 20;
 constexpr std::size_t QuotedBytes = 40;
+
+/// Files that are taken for checkpoints and cannot be opened as they are, by their first bytes.
+struct Known
+{
+    std::string_view magic, said;
+};
+constexpr std::array Unopened = {
+    Known{"GGUF", "it is a GGUF file, a format that is not opened yet"},
+    Known{"\x1f\x8b", "it is compressed by gzip: unpack it first"},
+    Known{"\x28\xb5\x2f\xfd", "it is compressed by zstd: unpack it first"},
+    Known{"BZh", "it is compressed by bzip2: unpack it first"},
+    Known{"\xfd\x37zXZ", "it is compressed by xz: unpack it first"},
+    Known{"PK\x03\x04",
+          "it is a zip archive that torch, numpy or Keras did not write: unpack it first"},
+};
+
+std::string_view whyUnopened(const ByteSource &source)
+{
+    std::array<char, 8> head{};
+    const std::size_t size = std::size_t(std::min<std::uint64_t>(head.size(), source.size()));
+    if (!source.read(0, std::as_writable_bytes(std::span(head.data(), size))))
+        return {};
+    const std::string_view bytes(head.data(), size);
+    const auto known = std::find_if(Unopened.begin(), Unopened.end(), [&](const Known &each) {
+        return bytes.starts_with(each.magic);
+    });
+    return known == Unopened.end() ? std::string_view() : known->said;
+}
 
 bool isText(std::string_view line)
 {
@@ -28,6 +58,19 @@ bool isText(std::string_view line)
         i += length;
     }
     return !line.empty();
+}
+
+/// What the first line of a text lacks.
+std::string whyNoMetrics(const ByteSource &source, std::string_view line)
+{
+    if (line.front() == '[' || line.front() == '{')
+        return "it looks like JSON, but is not one object a line";
+    if (source.name().ends_with(".csv"))
+        return "its first line names no column 'step', 'iteration' or the like, so it holds no "
+               "metrics by step";
+    return "it is a text that begins '"
+        + std::string(line.substr(0, characterAt(line, QuotedBytes)))
+        + "', of no form that is known";
 }
 
 std::string whyNoMetrics(const JsonNumbers &line)
@@ -64,18 +107,18 @@ bool isTextName(const DirectoryEntry &entry)
 
 } // namespace
 
-std::string whyUnreadText(const ByteSource &source)
+std::string whyUnread(const ByteSource &source)
 {
+    if (const std::string_view known = whyUnopened(source); !known.empty())
+        return "; " + std::string(known);
     LineReader lines(source, LookedBytes, {}, LookedBytes);
     const auto first = lines.next();
     if (!first.ok() || !*first || !isText((*first)->text))
         return {};
     const std::string_view line = (*first)->text;
     const auto json = jsonNumbers(line);
-    const std::string why = json && json->isObject
-        ? whyNoMetrics(*json)
-        : "it is a text that begins '" + std::string(line.substr(0, characterAt(line, QuotedBytes)))
-            + "', of no form that is known";
+    const std::string why =
+        json && json->isObject ? whyNoMetrics(*json) : whyNoMetrics(source, line);
     return "; " + why
         + "; its lines can be read as the records of a trace by a sheet of your own rules: "
           "--mapping SHEET";
@@ -91,7 +134,7 @@ std::string whyUnreadFiles(const std::filesystem::path &directory, const Directo
     if (file == listing.entries.end())
         return text;
     const auto source = FileSource::openBeneath(directory, file->name, file->name);
-    const std::string why = source.ok() ? whyUnreadText(**source) : std::string();
+    const std::string why = source.ok() ? whyUnread(**source) : std::string();
     return why.empty() ? text : text + "; " + file->name + ": " + why.substr(2);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Why a text that was given as a run is none, and what would make it one.
+// Why a file that was given as a run is none, and what would make it one.
 #pragma once
 
 #include "loaders/byte_source.h"
@@ -12,8 +12,8 @@ namespace forkpoint {
 
 /// Of a file that neither holds metrics nor is of a known dialect of traces: what its first line
 /// lacks, and the sheet of rules (--mapping) by which it can be read, as "; ..." to be put behind an
-/// error. Empty where it is no text.
-std::string whyUnreadText(const ByteSource &source);
+/// error. Of what must be unpacked first, or is not opened yet, that. Empty of other bytes.
+std::string whyUnread(const ByteSource &source);
 
 /// The same of a directory: the first text in it, by its name; and where folders of ranks lie
 /// without a step above them.

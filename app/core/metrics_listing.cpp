@@ -46,7 +46,7 @@ std::string metricSeriesText(const std::vector<MetricSeries> &metrics)
             + std::to_string(series.points.front().step) + " to "
             + std::to_string(series.points.back().step) + ", "
             + (series.bitsKnown ? std::string(precisionOf(series)) + ", every bit known"
-                                : "rounded when it was printed")
+                                : "bits not known: may be rounded")
             + "  (" + printable(series.file) + ")\n";
     }
     return text;

@@ -58,6 +58,28 @@ private slots:
         }
     }
 
+    void packedFilesAreNamed_data()
+    {
+        QTest::addColumn<QByteArray>("bytes");
+        QTest::addColumn<QString>("said");
+        QTest::newRow("gzip") << QByteArray("\x1f\x8b\x08\0\0\0\0\0\0\x03", 10)
+                              << "by gzip: unpack";
+        QTest::newRow("GGUF") << QByteArray("GGUF\3\0\0\0", 8) << "GGUF file";
+        QTest::newRow("no step in CSV")
+            << QByteArray("epoch,loss\n1,0.5\n") << "names no column 'step'";
+        QTest::newRow("one document") << QByteArray("[{\"step\": 1}]\n") << "not one object a line";
+    }
+
+    void packedFilesAreNamed()
+    {
+        QFETCH(const QByteArray, bytes);
+        QFETCH(const QString, said);
+        QTemporaryDir folder;
+        const fs::path file = fs::path(folder.path().toStdString()) / "given.csv";
+        write(file, bytes.toStdString());
+        QVERIFY2(errorOf(file).contains(said), qPrintable(errorOf(file)));
+    }
+
     void bytesAreNoText()
     {
         QTemporaryDir folder;
