@@ -10,6 +10,9 @@ namespace {
 constexpr const char *OfOneRank =
     "the state of one rank, and the two sides were written by unlike ranks";
 
+/// How torch names a rank's part of a DTensor, and beside it how that was cut.
+constexpr std::string_view LocalPart = "._local_tensor", Spec = "._spec";
+
 /// Other classes have no state of ranks that a name alone tells; and they are the most tensors.
 bool mayNameRank(const TensorRef &tensor)
 {
@@ -44,6 +47,12 @@ std::string_view partOf(const ValueRef &value)
     const std::size_t size = ResumeRules::builtin().withoutRanks(value.name).size();
     return size < value.name.size() ? std::string_view(value.name).substr(value.name.size() - size)
                                     : std::string_view();
+}
+
+/// Whether a name is one of those DTensors, or says how it was cut.
+bool isOfLocal(std::string_view name, const std::set<std::string_view> &locals)
+{
+    return !locals.empty() && locals.contains(name.substr(0, name.find(Spec)));
 }
 
 } // namespace
@@ -85,6 +94,11 @@ void RankStates::addOwnedParts(const Catalog &catalog, Side &side)
         if (tensor.owner >= catalog.owners.size())
             continue;
         std::string_view name = tensor.name;
+        if (name.ends_with(LocalPart)) {
+            name.remove_suffix(LocalPart.size());
+            side.locals.insert(name);
+            side.parts.insert(name);
+        }
         for (int keys = 0; keys < MostKeys && name.find('.') != name.npos; ++keys) {
             name.remove_prefix(name.find('.') + 1);
             side.parts.insert(name);
@@ -107,22 +121,23 @@ void RankStates::addNamedParts(const Catalog &catalog, Side &side)
     }
 }
 
-bool RankStates::isOfRank(const TensorRef &tensor) const
+bool RankStates::isOfRank(const TensorRef &tensor, const Side &side) const
 {
-    if (tensor.owner != NoOwner)
+    if (tensor.owner != NoOwner || isOfLocal(tensor.name, side.locals))
         return m_unlikeOwners;
     return m_unlikeNames && mayNameRank(tensor) && isNamedRanks(tensor);
 }
 
-bool RankStates::isOfRank(const ValueRef &value) const
+bool RankStates::isOfRank(const ValueRef &value, const Side &side) const
 {
-    return (m_unlikeOwners || m_unlikeNames) && isNamedRanks(value);
+    return isOfLocal(value.name, side.locals)
+        || ((m_unlikeOwners || m_unlikeNames) && isNamedRanks(value));
 }
 
 template <class Item>
 std::string RankStates::why(const Item *a, const Item *b) const
 {
-    if ((a && isOfRank(*a)) || (b && isOfRank(*b)))
+    if ((a && isOfRank(*a, m_a)) || (b && isOfRank(*b, m_b)))
         return OfOneRank;
     const auto inParts = [](const Item *one, const Item *other, const Side &others) {
         return one && !other && others.parts.contains(one->name);

@@ -27,13 +27,14 @@ private:
         std::set<OwnerCoordinate> named;   ///< in names; one without axes for generators of no rank
         std::set<std::string_view> parts;  ///< what is called so by some rank, without that rank
         std::set<std::string_view> wholes; ///< names of values that are of no rank
+        std::set<std::string_view> locals; ///< DTensors of which the file holds one rank's part
     };
 
     static Side sideOf(const Catalog &catalog);
     static void addOwnedParts(const Catalog &catalog, Side &side);
     static void addNamedParts(const Catalog &catalog, Side &side);
-    bool isOfRank(const TensorRef &tensor) const;
-    bool isOfRank(const ValueRef &value) const;
+    bool isOfRank(const TensorRef &tensor, const Side &side) const;
+    bool isOfRank(const ValueRef &value, const Side &side) const;
     template <class Item>
     std::string why(const Item *a, const Item *b) const;
 

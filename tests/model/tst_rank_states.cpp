@@ -48,6 +48,7 @@ private slots:
     void verdicts_data();
     void verdicts();
     void tensorsOfRanks();
+    void aDTensorOfOneRank();
     void rowsSayWhy();
 };
 
@@ -105,6 +106,25 @@ void RankStatesTest::tensorsOfRanks()
     QVERIFY2(comparison.verdict.outcome == Outcome::Undecided, comparison.verdict.sentence.c_str());
     QCOMPARE(comparison.counts.notCompared, std::uint64_t(2));
     QCOMPARE(comparison.counts.identical, std::uint64_t(1));
+}
+
+/// What torch.save writes of a DTensor on rank 0 of 2, against the whole.
+void RankStatesTest::aDTensorOfOneRank()
+{
+    const SourcePtr whole = run({}), part = run({});
+    whole->addFloats("model.x", {1, 2});
+    part->editCatalog().owners.push_back({{{"rank", 0}}});
+    part->addFloats("model.x._local_tensor", {1}).owner = 0;
+    part->addFloats("model.x._spec.mesh._rank_map", {0, 1});
+    part->addValue("model.x", Value::integer(0));
+    part->addValue("model.x._spec", Value::integer(0));
+    const CheckpointComparison comparison = compared(whole, part);
+    QVERIFY2(comparison.verdict.outcome == Outcome::Undecided, comparison.verdict.sentence.c_str());
+    QCOMPARE(comparison.counts.identical, std::uint64_t(1));
+    QCOMPARE(comparison.counts.notCompared, std::uint64_t(3));
+    QVERIFY(std::all_of(comparison.values.begin(), comparison.values.end(), [](const auto &row) {
+        return row.status == ItemStatus::NotCompared && row.notComparable;
+    }));
 }
 
 void RankStatesTest::rowsSayWhy()
