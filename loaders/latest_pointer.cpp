@@ -115,6 +115,11 @@ private:
 
 } // namespace
 
+bool isLatestPointer(std::string_view name)
+{
+    return name == DeepspeedPointer || name == MegatronPointer;
+}
+
 Diagnostics checkLatestPointers(const DirectoryView &view, const std::vector<RunStep> &steps)
 {
     Diagnostics diagnostics;

@@ -4,7 +4,12 @@
 #include "loaders/directory_loader.h"
 #include "model/run.h"
 
+#include <string_view>
+
 namespace forkpoint {
+
+/// Whether a file of that name is such a pointer.
+bool isLatestPointer(std::string_view name);
 
 /// The small files in which trainers name the newest of their saves: DeepSpeed's `latest`,
 /// Megatron's `latest_checkpointed_iteration.txt`. Nothing is opened by what they say; `steps` is

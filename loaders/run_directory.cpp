@@ -4,6 +4,7 @@
 #include "loaders/checkpoint_directory.h"
 #include "loaders/file_source.h"
 #include "loaders/format_probe.h"
+#include "loaders/latest_pointer.h"
 #include "loaders/step_name.h"
 #include "loaders/zip_reader.h"
 
@@ -332,6 +333,10 @@ private:
         m_plan.complete = m_plan.complete && m_links.empty() && m_special.empty()
             && std::none_of(m_ignored.begin(), m_ignored.end(),
                             [this](const std::string &name) { return holdsTensors(name); });
+        // What these say of the series is told where it is wrong (loaders/latest_pointer.h).
+        std::erase_if(m_ignored, [this](const std::string &name) {
+            return isLatestPointer(name) && !holdsTensors(name);
+        });
         if (!m_links.empty())
             note(Severity::Warning, "link", {},
                  "symbolic links to anything but a file in here are not followed: "

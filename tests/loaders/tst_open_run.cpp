@@ -492,6 +492,26 @@ private slots:
         QVERIFY(mentions(series.run->diagnostics(), "model.safetensors"));
     }
 
+    void pointersToTheLatest()
+    {
+        Tree tree;
+        tree.tensor("iter_0000002/model.safetensors").tensor("iter_0000004/model.safetensors");
+        tree.file("latest_checkpointed_iteration.txt", "4").file("notes.txt", "x");
+        const Opened right(tree.path());
+        QVERIFY(right.run && right.run->steps().size() == 2);
+        QVERIFY(!mentions(right.run->diagnostics(), "latest"));
+        QVERIFY(mentions(right.run->diagnostics(), "notes.txt"));
+        tree.file("latest_checkpointed_iteration.txt", "2");
+        const Opened older(tree.path());
+        QVERIFY(
+            mentions(older.run->diagnostics(), "names step 2, the newest complete one here is 4"));
+        Tree holding;
+        holding.tensor("iter_0000002/model.safetensors").tensor("iter_0000004/model.safetensors");
+        holding.tensor("latest");
+        const Opened tensors(holding.path());
+        QVERIFY(mentions(tensors.run->diagnostics(), "not a part of it: latest"));
+    }
+
     void numberedModelsOfOneCheckpoint()
     {
         Tree tree;
