@@ -576,7 +576,7 @@ class Strings:
 
 
 class OtherRun:
-    """The same rank's records of another run, a segment at a time, as digests by identity."""
+    """The same rank's records of another run, a segment at a time, as digests and values by identity."""
 
     def __init__(self, folder, rank):
         self._folder, self._loaded, self._steps, self.selection = Path(folder) / f"rank_{rank}", None, {}, None
@@ -584,7 +584,7 @@ class OtherRun:
             raise FileNotFoundError(f"{self._folder} is not there: the other run holds no trace of this rank")
 
     def step(self, step):
-        """(stage, name, micro_batch, flags, call) -> tensor digests of the outputs; None where the step is not recorded (yet)."""
+        """(stage, name, micro_batch, flags, call) -> what `_compared` says; None where the step is not recorded (yet)."""
         path = self._segment_of(step)
         if path is not None and path != self._loaded:
             self._load(path)
@@ -602,13 +602,21 @@ class OtherRun:
         with h5py.File(path, "r") as file:
             if file.attrs["version"] != VERSION:
                 raise ValueError(f"{path}: version must be {VERSION}")
-            text, digests, at = Strings(file), file["tensors/tensor"][:], 0
-            columns = [file["records/" + c][:].tolist() for c in "role step stage name micro_batch flags call inputs outputs".split()]
-            for role, step, stage, name, micro_batch, flags, call, inputs, outputs in zip(*columns):
+            text, digests, at, value = Strings(file), file["tensors/tensor"][:], 0, 0
+            named = list(zip(*(file["values/" + c][:].tolist() for c in ("name", "value"))))
+            columns = [file["records/" + c][:].tolist() for c in "role step stage name micro_batch flags call inputs outputs values".split()]
+            for role, step, stage, name, micro_batch, flags, call, inputs, outputs, values in zip(*columns):
                 at += inputs + outputs
-                if role == TENSOR:
+                value += values
+                if role in (TENSOR, VALUES):
                     identity = text[stage], text[name], micro_batch, flags, call
-                    self._steps.setdefault(step, {})[identity] = [digests[i].tobytes() for i in range(at - outputs, at)]
+                    self._steps.setdefault(step, {})[identity] = _compared(
+                        [digests[i].tobytes() for i in range(at - outputs, at)], [(text[n], text[v]) for n, v in named[value - values:value]])
+
+
+def _compared(digests, values):
+    """What tells two records apart: the tensor digests of their outputs, and their values by name."""
+    return digests, sorted(values)
 
 
 # ---- Tensors of any framework ------------------------------------------------------------------------------------------
@@ -968,17 +976,17 @@ class Capture:
         call = self._calls.get(key, 0)
         self._calls[key] = call + 1
         outputs = self._see(outputs)
-        keep = self._keeps(stage, name, micro_batch, (*key, call), outputs)
+        keep = self._keeps(stage, name, micro_batch, (*key, call), outputs, values)
         self._writer.record(TENSOR if inputs or outputs else VALUES, stage, name, micro_batch, call, flags, scope, inputs, outputs, values, keep)
 
     def _see(self, pairs):
         return [observe(tensor, path, self.policy.statistics) for path, tensor in pairs]
 
-    def _keeps(self, stage, name, micro_batch, identity, outputs):
-        if self._other is not None and self.first_mismatch is None and outputs:
+    def _keeps(self, stage, name, micro_batch, identity, outputs, values):
+        if self._other is not None and self.first_mismatch is None and (outputs or values):
             records = self._other.step(self._step)
             theirs = records.get(identity) if records is not None else None
-            if theirs is not None and theirs != [o.tensor for o in outputs] or (
+            if theirs is not None and theirs != _compared([o.tensor for o in outputs], values) or (
                     theirs is None and records is not None and any(key[0] == stage for key in records)):
                 self.first_mismatch = self._step, stage, name, micro_batch
         return self.first_mismatch is not None or any(

@@ -266,6 +266,27 @@ class Budget(InFolder):
         equal = self.capture("same", weights, policy=Policy.from_mismatch(self.folder / "a1"))
         self.assertEqual((self.last.first_mismatch, self.kept(equal)), (None, {}))
 
+    def test_values_alone_part_two_runs(self):
+        rate = lambda step: {**weights(step), "lr": 0.1 / step if step < 2 else 0.2}
+        self.capture("a", weights)
+        self.capture("b", rate)
+        for name, arrays, other in (("a2", weights, "b"), ("b2", rate, "a")):
+            t = self.capture(name, arrays, policy=Policy.from_mismatch(self.folder / other))
+            self.assertEqual(self.last.first_mismatch, (2, "weight", "lr", -1))
+            self.assertEqual(list(self.kept(t)), [(3, "embed"), (3, "layer.w"), (3, "layer.b")])
+
+    def test_values_count_by_name(self):
+        def capture(name, policy=Policy(), **values):
+            with Capture(self.folder / name, policy=policy, rank=0, world_size=1) as capture, capture.step():
+                capture.values("scaler", "scaler", **values)
+            return capture.first_mismatch
+
+        capture("a", scale=2.0, growth=1)
+        against = Policy.from_mismatch(self.folder / "a")
+        self.assertEqual(capture("same", against, growth=1, scale=2.0), None)
+        for name, values in {"other": dict(scale=2.0, growth=2), "fewer": dict(scale=2.0), "more": dict(scale=2.0, growth=1, skipped=0)}.items():
+            self.assertEqual(capture(name, against, **values), (1, "scaler", "scaler", -1))
+
     def test_the_other_run_must_be_there(self):
         with self.assertRaises(FileNotFoundError):
             self.capture("a", weights, policy=Policy(payload_from=self.folder / "nowhere"))
