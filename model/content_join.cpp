@@ -7,8 +7,6 @@ namespace forkpoint {
 
 namespace {
 
-constexpr Index FewestElements = 16;
-
 struct Group
 {
     std::vector<std::size_t> onlyA, onlyB; ///< row numbers
@@ -32,7 +30,7 @@ void tellTooSmall(TensorRow &row, const TensorRow &other)
 {
     const bool isA = row.status == ItemStatus::OnlyInA;
     row.reason = "has dtype, shape and bytes of '" + (isA ? other.nameB : other.nameA) + "' of "
-        + (isA ? "B" : "A") + ", but fewer than " + std::to_string(FewestElements)
+        + (isA ? "B" : "A") + ", but fewer than " + std::to_string(FewestJoinedElements)
         + " elements: too few to pair by content";
 }
 
@@ -47,7 +45,7 @@ JoinedRows joinByContent(std::vector<TensorRow> &rows, const Catalog &a, const C
             continue;
         TensorRow &row = rows[group.onlyA.front()];
         TensorRow &other = rows[group.onlyB.front()];
-        if (row.elements < FewestElements) {
+        if (row.elements < FewestJoinedElements) {
             tellTooSmall(row, other);
             tellTooSmall(other, row);
             continue;

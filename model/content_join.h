@@ -5,6 +5,9 @@
 
 namespace forkpoint {
 
+/// Fewer elements never join.
+inline constexpr Index FewestJoinedElements = 16;
+
 struct JoinedRows
 {
     std::size_t pairs = 0; ///< how many rows of A took in one of B

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/elements_document.h"
 
+#include "app/core/content_partner.h"
+
 #include "app/core/elements_search.h"
 #include "app/core/shown_name.h"
 #include "model/element_difference.h"
@@ -117,7 +119,12 @@ Result<TensorPairRef> findPair(std::shared_ptr<const TensorSource> a,
                      shown.isAmbiguous ? std::string(SeveralShownSo)
                                        : whyNoTensor(a->catalog(), b->catalog(), name)};
     const TensorPair *const found = &tensors[*shown.index];
-    if (!found->a || !found->b)
+    const bool oneSided = !found->a || !found->b;
+    if (oneSided && !options.strict) {
+        if (auto partner = partnerByContent(a, b, pairing, *shown.index))
+            return *std::move(partner);
+    }
+    if (oneSided)
         return Error{ErrorCode::Mismatch,
                      {},
                      "tensor '" + name + "'",

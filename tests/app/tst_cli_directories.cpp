@@ -58,6 +58,35 @@ private slots:
         QCOMPARE(run({"compare", path("whole/step_8.safetensors"), path("cut")}).status, 2);
     }
 
+    /// One tensor alone meets whom it meets in a comparison of the whole.
+    void elementsMeetByContent()
+    {
+        const QByteArray sixteen = bytesOf<float>(std::vector<float>(16, 1.5F));
+        const auto file = [&](const char *name, const QByteArrayList &tensors) {
+            QByteArrayList members;
+            for (qsizetype i = 0; i < tensors.size(); ++i)
+                members << '"' + tensors[i]
+                        + "\":{\"dtype\":\"F32\",\"shape\":[16],\"data_offsets\":["
+                        + QByteArray::number(64 * i) + ',' + QByteArray::number(64 * i + 64) + "]}";
+            write(name,
+                  safetensors('{' + members.join(',') + '}', sixteen.repeated(tensors.size())));
+        };
+        file("own.safetensors", {"x"});
+        file("other.safetensors", {"y"});
+        file("twice.safetensors", {"y", "z"});
+        for (const char *tensor : {"x", "y"})
+            QCOMPARE(run({"elements", path("own.safetensors"), path("other.safetensors"),
+                          "--tensor", tensor})
+                         .status,
+                     0);
+        for (const char *other : {"twice.safetensors", "other.safetensors"}) {
+            const QStringList both = {path("own.safetensors"), path(other), "--pair",
+                                      *other == 't' ? "auto" : "strict"};
+            QCOMPARE(run(QStringList{"compare"} + both).status, 1);
+            QCOMPARE(run(QStringList{"elements", "--tensor", "x"} + both).status, 1);
+        }
+    }
+
     /// A header that ends too early is seen when the step is opened.
     void damagedNewestStep()
     {
