@@ -20,6 +20,7 @@ namespace {
 
 constexpr int PlotPixels = 3;  ///< of a picture, per pixel of the plot: fine enough for paper
 constexpr int PageWidth = 620; ///< between the margins of A4
+constexpr int NameWidth = 118, NoteWidth = 104; ///< of it, in a wide table
 
 QString qs(const std::string &text)
 {
@@ -71,18 +72,24 @@ public:
     void operator()(const ReportTable &block)
     {
         html +=
-            QLatin1String("<table width=\"100%\" cellspacing=\"0\" cellpadding=\"2\" border=\"1\" "
-                          "style=\"border-collapse: collapse; border-color: #d5d8dc\"><thead><tr>");
-        for (const ReportColumn &column : block.columns)
-            html += QLatin1String("<th align=\"left\">") + escaped(column.title)
+            QLatin1String("<table width=\"100%\" cellspacing=\"0\" cellpadding=\"2\"><thead><tr>");
+        // Names and notes at the ends of a wide table get what its numbers do not need.
+        const std::size_t last = block.columns.size() - 1;
+        for (std::size_t i = 0; i <= last; ++i) {
+            const ReportColumn &column = block.columns[i];
+            const bool isText = last > 6 && !column.number;
+            const int width = !isText ? 0 : i == 0 ? NameWidth : i == last ? NoteWidth : 0;
+            html += opened("th", column.number, false, width) + escaped(column.title)
                 + QLatin1String("</th>");
+        }
         html += QLatin1String("</tr></thead>");
         for (const auto &row : block.rows) {
             html += QLatin1String("<tr>");
-            for (std::size_t i = 0; i < row.size(); ++i)
-                html += (block.columns[i].number ? QLatin1String("<td align=\"right\">")
-                                                 : QLatin1String("<td>"))
-                    + cellText(row[i]) + QLatin1String("</td>");
+            for (std::size_t i = 0; i < row.size(); ++i) {
+                const bool number = block.columns[i].number;
+                html += opened("td", number, number || isShort(row[i])) + cellText(row[i])
+                    + QLatin1String("</td>");
+            }
             html += QLatin1String("</tr>");
         }
         html += QLatin1String("</table>");
@@ -116,6 +123,19 @@ public:
     QString html;
 
 private:
+    /// A cell with a line below it.
+    static QString opened(const char *tag, bool right, bool whole, int width = 0)
+    {
+        return QStringLiteral("<%1 align=\"%2\" width=\"%3\" style=\"font-size: 7pt; "
+                              "border-bottom: 1px solid #d5d8dc%4\">")
+            .arg(QLatin1String(tag), right ? QLatin1String("right") : QLatin1String("left"),
+                 width > 0 ? QString::number(width) : QString(),
+                 whole ? QLatin1String("; white-space: nowrap") : QLatin1String(""));
+    }
+
+    /// A shape, a number, a word: it breaks nowhere.
+    static bool isShort(const ReportCell &cell) { return cell.text.size() <= 12; }
+
     static QString escaped(std::string_view text) { return qs(markupText(text)); }
 
     static QString toned(ReportTone tone, const std::string &text)
@@ -128,10 +148,12 @@ private:
 
     static QString cellText(const ReportCell &cell)
     {
-        // A place to break after each dot, so that a long name does not push the table off the page.
+        // A place to break after each dot, so that a long name does not push the table off the page;
+        // a number stays whole.
+        static const QRegularExpression dot(QStringLiteral("\\.(?!(?<=[0-9]\\.)[0-9])"));
         QString text = escaped(cell.text);
-        if (cell.verbatim)
-            text.replace(QLatin1String("."), QStringLiteral(".\u200b"));
+        if (!isShort(cell))
+            text.replace(dot, QStringLiteral(".\u200b"));
         const QString sign = qs(std::string(signOf(cell.tone)));
         return sign.isEmpty() ? text : QLatin1String("<b>") + sign + QLatin1String("</b> ") + text;
     }

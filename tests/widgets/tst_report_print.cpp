@@ -8,6 +8,7 @@
 #include <QImage>
 #include <QPdfWriter>
 #include <QProcess>
+#include <QTextBlock>
 #include <QTextDocument>
 #include <QUrl>
 
@@ -49,6 +50,16 @@ void TestReportPrint::saysWhatTheReportSays()
     for (const ReportSection &section : m_report.sections)
         QVERIFY2(text.contains(QString::fromStdString(section.title)), section.title.c_str());
     QVERIFY(text.contains("forkpoint-cli compare A D --full"));
+
+    // Numbers break nowhere: with their signs, groups and shares they are read as one.
+    int numbers = 0;
+    for (QTextBlock block = document.begin(); block.isValid(); block = block.next()) {
+        if (!block.text().endsWith(QLatin1String("%)")))
+            continue;
+        ++numbers;
+        QVERIFY2(block.blockFormat().nonBreakableLines(), qPrintable(block.text()));
+    }
+    QVERIFY(numbers > 80); // a row each of the 88 tensors that differ, as long as they are counted
 
     // Every plot is a picture, and none of them is blank: the colours of all marks are there.
     int plots = 0;
