@@ -4,7 +4,7 @@
 # Needs a built viewer; the bundled runs are what it shows. Together they stay below 1 MB.
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
-build="${1:-$root/build/release}"
+build="$(realpath "${1:-$root/build/release}")"
 images="$root/resources/docs/images"
 export QT_QPA_PLATFORM=offscreen
 
