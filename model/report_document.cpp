@@ -122,6 +122,21 @@ ReportCell provenCell(const FirstDivergence &divergence)
     return {text + (divergence.rank ? ", on this rank" : ""), ReportTone::Equal, false, {}};
 }
 
+/// Which steps are equal only as far as was asked for: such a step carries that as its reason.
+std::string withinText(const std::vector<StepMark> &steps)
+{
+    const auto isWithin = [](const StepMark &mark) {
+        return mark.status == StepStatus::Identical && !mark.inferred && !mark.reason.empty();
+    };
+    const auto first = std::find_if(steps.begin(), steps.end(), isWithin);
+    if (first == steps.end())
+        return {};
+    const auto count = std::uint64_t(std::count_if(steps.begin(), steps.end(), isWithin));
+    return counted(count, "step", "steps") + " of those shown as equal "
+        + (count == 1 ? "differs" : "differ") + " within the tolerance, first step "
+        + std::to_string(first->step) + ".";
+}
+
 ReportSection divergenceSection(const RunComparison &comparison)
 {
     ReportSection section{"divergence", "Where the runs part", {}};
@@ -139,11 +154,16 @@ ReportSection divergenceSection(const RunComparison &comparison)
         section.blocks.emplace_back(
             ReportText{"Not known: nothing was compared.", ReportTone::Unknown});
     } else {
+        const bool within = comparison.verdict.outcome == Outcome::WithinTolerance;
         section.blocks.emplace_back(
-            ReportText{"No item that decides was seen to differ.", ReportTone::Plain});
+            ReportText{within ? "No item that decides differs by more than was asked for."
+                              : "No item that decides was seen to differ.",
+                       ReportTone::Plain});
     }
     if (!comparison.steps.empty())
         section.blocks.emplace_back(StepsPlot{comparison.steps, comparison.shownStep});
+    if (const std::string text = withinText(comparison.steps); !text.empty())
+        section.blocks.emplace_back(ReportText{text, ReportTone::Plain});
     return section;
 }
 

@@ -207,6 +207,11 @@ void TestCli::bundledRuns()
     QVERIFY2(within.out.contains("steps: 4~, 8~, 12~; ~: within the tolerance\n"),
              within.out.left(600).constData());
     QVERIFY(within.out.contains("; within the tolerance\n"));
+    const QString page = m_folder.filePath("within.md");
+    run({"compare", "A", "C", "--scope", "weights", "--rtol", "1e-2", "--atol", "1e-3", "--report",
+         page});
+    QVERIFY(
+        contentOf(page).contains("3 steps of those shown as equal differ within the tolerance"));
     const QJsonObject late = run({"compare", "A", "C", "--step", "12", "--json"}).json();
     QCOMPARE(late["counts"]["different"].toInt(), 86);
     const QJsonObject head = named(late["tensors"].toArray(), "model.lm_head.weight");
