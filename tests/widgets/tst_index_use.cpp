@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The index of fingerprints in the window: what it says of the proof, and the ways to read all the same.
 #include "app/gui/arguments.h"
-#include "app/gui/main_window.h"
-#include "app/gui/session_context.h"
+#include "viewer_fixture.h"
 #include "widget_test_main.h"
 #include "widgets/views/verdict_banner.h"
 
@@ -15,7 +14,6 @@ using namespace forkpoint;
 
 namespace {
 
-constexpr int Patience = 60'000;
 /// Younger files are not remembered (resources/docs/index.md).
 constexpr int SettleTime = 2200;
 
@@ -33,23 +31,10 @@ bool writeCheckpoint(const QString &path, float element)
     return file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size();
 }
 
-struct Viewer
+struct IndexViewer : Viewer
 {
-    Settings settings;
-    SessionContext context;
-    MainWindow window{context, settings, Memory::Off};
+    using Viewer::Viewer;
 
-    explicit Viewer(SessionEnvironment environment = SessionEnvironment::standard())
-        : context(std::move(environment), settings, {}, Memory::Off)
-    {
-        window.show();
-    }
-
-    bool finished() const
-    {
-        return context.comparison() && context.comparison()->finished
-            && context.job().phase == JobState::Phase::Finished;
-    }
     Strength strength() const { return context.comparison()->verdict.strength; }
     QString banner() const { return window.findChild<VerdictBanner *>()->plainText(); }
     QAction *action(const QString &text) const
@@ -83,7 +68,7 @@ private Q_SLOTS:
     /// Read once, then known; verified, read again; switched off, read and forgotten.
     void theProofIsNamed()
     {
-        Viewer viewer;
+        IndexViewer viewer;
         QVERIFY(viewer.context.usesIndex());
         viewer.context.openPair(m_a, m_b);
         QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
@@ -119,7 +104,7 @@ private Q_SLOTS:
     /// A byte that changed is read, whatever is remembered of the file.
     void aChangedFileIsRead()
     {
-        Viewer viewer;
+        IndexViewer viewer;
         QVERIFY(writeCheckpoint(m_b, 1.5F));
         viewer.context.openPair(m_a, m_b);
         QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
@@ -133,7 +118,7 @@ private Q_SLOTS:
         QVERIFY(Arguments::parse({QStringLiteral("--no-index"), m_a}).noIndex);
         SessionEnvironment environment = SessionEnvironment::standard();
         environment.makeIndex = nullptr;
-        Viewer viewer(std::move(environment));
+        IndexViewer viewer(std::move(environment));
         QVERIFY(!viewer.context.usesIndex());
         viewer.context.openPair(m_a, m_b);
         QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The bundled captures in the window, over a real session: where their README says that a run parts
 // from A, the page of records opens, and from there the way leads to the elements.
-#include "app/gui/main_window.h"
-#include "app/gui/samples.h"
-#include "app/gui/session_context.h"
 #include "loaders/hdf5_client.h"
+#include "viewer_fixture.h"
 #include "widget_test_main.h"
 #include "widgets/views/record_detail.h"
 #include "widgets/views/records_page.h"
@@ -23,20 +21,13 @@ using namespace forkpoint;
 
 namespace {
 
-constexpr int Patience = 60'000;
 const QString Captures = QStringLiteral(FORKPOINT_SAMPLES "/captures");
 
-/// The window as main() makes it, with two captures open.
-struct Viewer
+/// The window with two captures open.
+struct TraceViewer : Viewer
 {
-    Settings settings;
-    SessionContext context{SessionEnvironment::standard(), settings, bundledSamples(), Memory::Off};
-    MainWindow window{context, settings, Memory::Off};
-
-    Viewer(const QString &folder, const QString &b)
+    TraceViewer(const QString &folder, const QString &b)
     {
-        window.resize(1280, 800);
-        window.show();
         context.openPair(folder + QStringLiteral("/A"), folder + u'/' + b);
     }
 
@@ -95,7 +86,7 @@ private slots:
         QFETCH(const QString, stage);
         QFETCH(const QString, name);
         QFETCH(const QString, tensor);
-        Viewer viewer(Captures, run);
+        TraceViewer viewer(Captures, run);
         QTRY_VERIFY_WITH_TIMEOUT(viewer.compared(), Patience);
         // What is shown before anyone chose.
         QTRY_COMPARE_WITH_TIMEOUT(QString::fromStdString(viewer.selectedTensor()), tensor,
@@ -123,7 +114,7 @@ private slots:
     /// The counts are those of a walk over the segments' digests with h5py.
     void theBannerSaysWhatTheRecordsSay()
     {
-        Viewer viewer(Captures, QStringLiteral("C"));
+        TraceViewer viewer(Captures, QStringLiteral("C"));
         QTRY_VERIFY_WITH_TIMEOUT(viewer.compared(), Patience);
         auto *banner = viewer.window.findChild<VerdictBanner *>();
         const QString classes = banner->plainText().section(u'\n', -1);
@@ -143,7 +134,7 @@ private slots:
 
     void anotherStepIsFollowed()
     {
-        Viewer viewer(Captures, QStringLiteral("D"));
+        TraceViewer viewer(Captures, QStringLiteral("D"));
         QTRY_VERIFY_WITH_TIMEOUT(viewer.compared(), Patience);
         QVERIFY(viewer.window.showPart(QStringLiteral("records")));
         QTRY_VERIFY_WITH_TIMEOUT(viewer.listed(), Patience);
@@ -157,11 +148,11 @@ private slots:
     void aPairWithoutTracesHasNoSuchPage()
     {
         // Traces without any tensor open at their records.
-        Viewer viewer(QStringLiteral(FORKPOINT_TEST_DATA "/traces/bridge"), QStringLiteral("C"));
+        TraceViewer viewer(QStringLiteral(FORKPOINT_TEST_DATA "/traces/bridge"),
+                           QStringLiteral("C"));
         QTRY_VERIFY_WITH_TIMEOUT(viewer.listed(), Patience);
         QVERIFY(viewer.list().page() == TensorList::Page::Records);
-        viewer.context.openPair(QStringLiteral(FORKPOINT_SAMPLES "/A"),
-                                QStringLiteral(FORKPOINT_SAMPLES "/C"));
+        viewer.context.openPair(SampleA, SampleC);
         QTRY_VERIFY_WITH_TIMEOUT(viewer.context.comparison()
                                      && viewer.context.comparison()->finished
                                      && !viewer.context.comparison()->trace,
