@@ -2,7 +2,6 @@
 #include "app/core/elements_document.h"
 
 #include "app/core/content_partner.h"
-
 #include "app/core/elements_search.h"
 #include "app/core/shown_name.h"
 #include "model/element_difference.h"
@@ -11,8 +10,6 @@
 #include "model/json_values.h"
 #include "model/layout.h"
 #include "model/printable.h"
-
-#include <algorithm>
 
 namespace forkpoint {
 
@@ -86,11 +83,7 @@ std::string stepsText(const FoundElements &found)
 
 std::string whyNoTensor(const Catalog &a, const Catalog &b, const std::string &name)
 {
-    const auto isValueOf = [&](const Catalog &catalog) {
-        return std::any_of(catalog.values.begin(), catalog.values.end(),
-                           [&](const auto &value) { return value.name == name; });
-    };
-    const bool inA = isValueOf(a), inB = isValueOf(b);
+    const bool inA = isValueOf(a, name), inB = isValueOf(b, name);
     if (!inA && !inB)
         return "is on neither side";
     return std::string("is a value without elements")

@@ -141,6 +141,12 @@ private:
     std::unique_ptr<OutputFile> m_file;
 };
 
+const char *whyNoTensor(const Catalog &catalog, const std::string &name)
+{
+    return isValueOf(catalog, name) ? "is a value without elements: inspect shows it"
+                                    : "is not in this checkpoint";
+}
+
 Status copyTensor(const TensorSource &source, TensorIndex index, Sink &sink)
 {
     const std::uint64_t total = source.catalog().tensors[index].bytes;
@@ -167,7 +173,7 @@ Status extractTensor(const TensorSource &source, const std::string &name, Extrac
         return Error{ErrorCode::NotFound,
                      {},
                      "tensor '" + name + "'",
-                     found.isAmbiguous ? std::string(SeveralShownSo) : "is not in this checkpoint"};
+                     found.isAmbiguous ? SeveralShownSo : whyNoTensor(source.catalog(), name)};
     const TensorIndex index = *found.index;
     const TensorRef &tensor = tensors[index];
     if (tensor.unreadable)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/catalog.h"
 #include "model/printable.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -43,6 +45,14 @@ ShownName findShown(std::size_t count, const std::string &name, const Bears &bea
         found.index = i;
     }
     return found;
+}
+
+/// Whether a value, of which there are no elements, has that name or is shown so.
+inline bool isValueOf(const Catalog &catalog, const std::string &name)
+{
+    return std::any_of(catalog.values.begin(), catalog.values.end(), [&](const ValueRef &value) {
+        return value.name == name || printable(value.name) == name;
+    });
 }
 
 } // namespace forkpoint

@@ -609,7 +609,14 @@ void TestCli::extracted()
     QVERIFY(to.status == 0 && to.out.isEmpty());
     QCOMPARE(contentOf(file), ended.out);
     QCOMPARE(run({"extract", "A", "--tensor", "model.lm_head.weight", "-o", "-"}).out, ended.out);
-    QCOMPARE(run({"extract", "A", "--tensor", "nothing"}).status, 2);
+    const Ended unknown = run({"extract", "A", "--tensor", "nothing"});
+    QCOMPARE(unknown.status, 2);
+    QVERIFY2(unknown.err.contains("is not in this checkpoint"), unknown.err.constData());
+    const Ended value = run({"extract", "A", "--step", "4", "--tensor", "consumed_samples"});
+    QVERIFY(value.status == 2 && value.out.isEmpty());
+    QVERIFY2(
+        value.err.contains("'consumed_samples': is a value without elements: inspect shows it"),
+        value.err.constData());
 }
 
 void TestCli::outputsNeverReplaceWhatIsRead()
