@@ -13,8 +13,10 @@
 
 #include <QSettings>
 #include <QSignalSpy>
+#include <QTabBar>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QToolButton>
 #include <QTreeView>
 
 using namespace forkpoint;
@@ -46,6 +48,19 @@ struct TraceViewer : Viewer
         return comparison && row ? comparison->tensors[*row].name : std::string();
     }
 };
+
+/// Of a window of 1280 pixels, tabs for traces included.
+void controlsAreOneLine(const TensorList &list)
+{
+    const auto *tabs = list.findChild<QTabBar *>();
+    const QToolButton *last = nullptr;
+    for (const QToolButton *button : list.findChildren<QToolButton *>()) {
+        if (button->accessibleName() == QLatin1String("What is shown"))
+            last = button;
+    }
+    QVERIFY(last && last->isVisible());
+    QTRY_VERIFY(last->geometry().top() < tabs->geometry().bottom());
+}
 
 } // namespace
 
@@ -99,6 +114,8 @@ private slots:
         QCOMPARE(QString::fromStdString(row.record().stage), stage);
         QCOMPARE(QString::fromStdString(row.record().name), name);
         QVERIFY(viewer.window.findChild<RecordDetail *>()->isVisible());
+        viewer.list().showPage(TensorList::Page::Tensors);
+        controlsAreOneLine(viewer.list());
 
         viewer.records().openTensor();
         QTRY_COMPARE_WITH_TIMEOUT(QString::fromStdString(viewer.selectedTensor()), tensor,

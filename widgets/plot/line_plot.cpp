@@ -9,10 +9,47 @@
 #include <QLabel>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 namespace forkpoint {
+
+namespace {
+
+/// Labels keep the height of a line from each other; powers of ten come first.
+class SpacedTicker final : public QCPAxisTickerLog
+{
+public:
+    explicit SpacedTicker(const QCPAxis *axis) : m_axis(axis) {}
+
+protected:
+    QVector<double> createTickVector(double step, const QCPRange &range) override
+    {
+        QVector<double> ticks = QCPAxisTickerLog::createTickVector(step, range);
+        const auto isPower = [](double tick) {
+            const double exponent = std::log10(tick);
+            return std::abs(exponent - std::round(exponent)) < 1e-9;
+        };
+        std::stable_partition(ticks.begin(), ticks.end(), isPower);
+        const double room = QFontMetrics(m_axis->tickLabelFont()).height();
+        QVector<double> kept;
+        for (const double tick : ticks) {
+            const bool isFree = std::none_of(kept.begin(), kept.end(), [&](double other) {
+                return std::abs(m_axis->coordToPixel(tick) - m_axis->coordToPixel(other)) < room;
+            });
+            if (isFree)
+                kept.append(tick);
+        }
+        std::sort(kept.begin(), kept.end());
+        return kept;
+    }
+
+private:
+    const QCPAxis *m_axis;
+};
+
+} // namespace
 
 LinePlot::LinePlot(QWidget *parent)
     : QWidget(parent),
@@ -25,6 +62,7 @@ LinePlot::LinePlot(QWidget *parent)
     const QSharedPointer<QCPAxisTickerFixed> wholeSteps(new QCPAxisTickerFixed);
     wholeSteps->setScaleStrategy(QCPAxisTickerFixed::ssMultiples);
     m_plot->xAxis->setTicker(wholeSteps);
+    m_plot->yAxis->setTicker(QSharedPointer<QCPAxisTicker>(new SpacedTicker(m_plot->yAxis)));
     auto *layout = new QVBoxLayout(this);
     layout->setContentsMargins(8, 2, 8, 0);
     layout->setSpacing(0);
