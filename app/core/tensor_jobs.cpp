@@ -9,6 +9,7 @@
 #include "model/widened_source.h"
 
 #include <algorithm>
+#include <map>
 
 namespace forkpoint {
 
@@ -19,12 +20,33 @@ bool lists(const std::shared_ptr<const TensorSource> &source, std::optional<Tens
     return source && tensor && *tensor < source->catalog().tensors.size();
 }
 
+/// The catalogue's table of files, by which extents go, does not come along: they go by the tensor's
+/// own files instead.
+void takeFilesOf(const Catalog &catalog, TensorRef &tensor)
+{
+    std::map<FileIndex, FileIndex> own;
+    std::vector<std::string> files;
+    for (Extent &extent : tensor.extents) {
+        if (extent.fills == Extent::Fills::FillValue || extent.file >= catalog.files.size())
+            continue; // of no file
+        const auto [entry, isNew] = own.emplace(extent.file, FileIndex(files.size()));
+        if (isNew)
+            files.push_back(catalog.files[extent.file]);
+        extent.file = entry->second;
+    }
+    if (!files.empty())
+        tensor.files = std::move(files);
+    tensor.replicas.clear(); // would go by the table, and nobody asks for them
+}
+
 std::shared_ptr<const TensorRef> refOf(const std::shared_ptr<const TensorSource> &source,
                                        std::optional<TensorIndex> tensor)
 {
     if (!lists(source, tensor))
         return nullptr;
-    return std::make_shared<const TensorRef>(source->catalog().tensors[*tensor]);
+    auto ref = std::make_shared<TensorRef>(source->catalog().tensors[*tensor]);
+    takeFilesOf(source->catalog(), *ref);
+    return ref;
 }
 
 /// The tensor of the one side that has it, beside itself.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/session.h"
 #include "gpu/cpu_backend.h"
+#include "loaders/open_run.h"
 
 #include <QDir>
 #include <QElapsedTimer>
@@ -293,6 +294,8 @@ struct Fixture
     {
         if (path == "slow")
             gate->pass();
+        if (path.starts_with(FORKPOINT_TEST_DATA))
+            return openRun(path, {}, {});
         if (path == "absent")
             return Error{ErrorCode::NotFound, path, {}, "is not there"};
         std::map<Step, MemorySource::Tensors> steps;
@@ -335,6 +338,7 @@ private Q_SLOTS:
     void userStepWins();
     void stepOfOneSide();
     void measuresIdenticalPairs();
+    void factsNameTheFilesOfParts();
     void readsElements();
     void elementsNeedASide();
     void findsDifferences();
@@ -464,6 +468,23 @@ void TestSession::measuresIdenticalPairs()
     QCOMPARE(facts.stats->elements, Index(2));
     QCOMPARE(facts.stats->differentElements, Index(0));
     QCOMPARE(*facts.stats->rmsA(), std::sqrt(2.5)); // of 1 and 2
+}
+
+/// Torch wrote this tensor from ranks 1 and 2 of 4.
+void TestSession::factsNameTheFilesOfParts()
+{
+    Fixture f;
+    const std::string path = FORKPOINT_TEST_DATA "/dcp/mesh";
+    f.session.openPair(path, path);
+    QTRY_VERIFY(f.ear.finished());
+    f.session.requestFacts(f.rowOf("model.bf16"), nullptr);
+    QTRY_VERIFY(f.ear.heard().facts.a);
+    const auto tensor = f.ear.heard().facts.a;
+    QCOMPARE(tensor->extents.size(), std::size_t(2));
+    for (std::size_t i = 0; i < 2; ++i) {
+        const std::string file = tensor->files.at(tensor->extents[i].file);
+        QVERIFY2(file.ends_with(i == 0 ? "__1_0.distcp" : "__2_0.distcp"), file.c_str());
+    }
 }
 
 void TestSession::readsElements()
