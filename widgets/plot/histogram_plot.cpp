@@ -36,11 +36,7 @@ protected:
         const double room = m_axis->coordToPixel(CountOfNothing) - m_axis->coordToPixel(1.0);
         const bool both = room > QFontMetrics(m_axis->tickLabelFont()).height();
         ticks.removeIf([both](double tick) { return both ? tick < 1.0 : tick < 2.0; });
-        // Decades without room for a label of their own give way to every second, third, ...
-        const double decade = m_axis->coordToPixel(1.0) - m_axis->coordToPixel(10.0);
-        const double needed = QFontMetrics(m_axis->tickLabelFont()).height();
-        const int every = decade > 0 ? std::max(1, int(std::ceil(needed / decade))) : 1;
-        ticks.removeIf([every](double tick) { return int(std::lround(std::log10(tick))) % every; });
+        ticks = spaced(std::move(ticks), m_axis);
         ticks.prepend(CountOfNothing);
         return ticks;
     }
@@ -298,8 +294,15 @@ void HistogramPlot::buildAxis(int lowest, int highest, bool anyZero, bool anySpe
     const int every = std::max(1, (highest - lowest + 1 + MostLabels - 1) / MostLabels);
     if (anyZero)
         ticker->addTick(m_zeroPosition, QStringLiteral("0"));
-    for (int exponent = lowest; exponent <= highest; exponent += every)
-        ticker->addTick(exponent, power(exponent));
+    // In a wide range the labels of what has no exponent stand near the first and the last power.
+    const auto isFree = [&](int exponent) {
+        return (!anyZero || 2 * (exponent - m_zeroPosition) >= every)
+            && (!anySpecial || 2 * (infinitePosition() - exponent) >= every);
+    };
+    for (int exponent = lowest; exponent <= highest; exponent += every) {
+        if (isFree(exponent))
+            ticker->addTick(exponent, power(exponent));
+    }
     if (anySpecial) {
         ticker->addTick(infinitePosition(), QStringLiteral("Inf"));
         ticker->addTick(nanPosition(), QStringLiteral("NaN"));

@@ -9,7 +9,6 @@
 #include <QLabel>
 #include <QVBoxLayout>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -17,7 +16,6 @@ namespace forkpoint {
 
 namespace {
 
-/// Labels keep the height of a line from each other; powers of ten come first.
 class SpacedTicker final : public QCPAxisTickerLog
 {
 public:
@@ -26,23 +24,7 @@ public:
 protected:
     QVector<double> createTickVector(double step, const QCPRange &range) override
     {
-        QVector<double> ticks = QCPAxisTickerLog::createTickVector(step, range);
-        const auto isPower = [](double tick) {
-            const double exponent = std::log10(tick);
-            return std::abs(exponent - std::round(exponent)) < 1e-9;
-        };
-        std::stable_partition(ticks.begin(), ticks.end(), isPower);
-        const double room = QFontMetrics(m_axis->tickLabelFont()).height();
-        QVector<double> kept;
-        for (const double tick : ticks) {
-            const bool isFree = std::none_of(kept.begin(), kept.end(), [&](double other) {
-                return std::abs(m_axis->coordToPixel(tick) - m_axis->coordToPixel(other)) < room;
-            });
-            if (isFree)
-                kept.append(tick);
-        }
-        std::sort(kept.begin(), kept.end());
-        return kept;
+        return spaced(QCPAxisTickerLog::createTickVector(step, range), m_axis);
     }
 
 private:

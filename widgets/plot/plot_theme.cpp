@@ -6,6 +6,9 @@
 #include <QLabel>
 #include <QVBoxLayout>
 
+#include <algorithm>
+#include <cmath>
+
 namespace forkpoint {
 
 namespace {
@@ -36,6 +39,26 @@ void applyPlotTheme(QCustomPlot *plot, const QPalette &palette)
         axis->grid()->setPen(grid);
         axis->grid()->setZeroLinePen(Qt::NoPen);
     }
+}
+
+QVector<double> spaced(QVector<double> ticks, const QCPAxis *axis)
+{
+    const auto isPower = [](double tick) {
+        const double exponent = std::log10(tick);
+        return std::abs(exponent - std::round(exponent)) < 1e-9;
+    };
+    std::stable_partition(ticks.begin(), ticks.end(), isPower);
+    const double room = QFontMetrics(axis->tickLabelFont()).height();
+    QVector<double> kept;
+    for (const double tick : ticks) {
+        const bool isFree = std::none_of(kept.begin(), kept.end(), [&](double other) {
+            return std::abs(axis->coordToPixel(tick) - axis->coordToPixel(other)) < room;
+        });
+        if (isFree)
+            kept.append(tick);
+    }
+    std::sort(kept.begin(), kept.end());
+    return kept;
 }
 
 QLabel *framePlot(QCustomPlot *plot, const QString &numberFormat, int precision)
