@@ -66,7 +66,12 @@ std::optional<Finding> firstBitAgainstDigit(std::optional<std::int64_t> firstDiv
     const MetricComparison *visible = nullptr;
     std::vector<std::string> judged;
     for (const MetricComparison &metric : metrics) {
-        if (metric.context || !metric.bitsKnown)
+        if (metric.context)
+            continue;
+        // Of printed decimals that part there nobody knows the bits, which may part before.
+        if (!metric.bitsKnown && firstDivergence && metric.firstProvenDifference == firstDivergence)
+            return std::nullopt;
+        if (!metric.bitsKnown)
             continue;
         judged.push_back(metric.name);
         const auto &printed = metric.firstPrintedDifference;

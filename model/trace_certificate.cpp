@@ -148,6 +148,14 @@ void TraceCertificate::see(const TraceRecord &record)
     }
 }
 
+bool TraceCertificate::lacksRecords() const
+{
+    const bool isOpen =
+        std::any_of(m_open.begin(), m_open.end(), [](const auto &each) { return each.second > 0; });
+    return m_unordered > 0 || m_begins > m_ends || m_truncations > 0 || m_pending || isOpen
+        || m_unbegun > 0 || (m_runtimes > 0 && m_begins + m_ends == 0);
+}
+
 std::vector<std::string> TraceCertificate::problems() const
 {
     std::vector<std::string> found;

@@ -24,6 +24,8 @@ public:
     std::vector<std::string> problems() const;
     /// What lets values vary although nothing is missing, one clause each.
     const std::set<std::string> &doubts() const { return m_doubts; }
+    /// Whether records of it are missing, by its own numbers and marks.
+    bool lacksRecords() const;
     bool hasRuntime() const { return m_runtimes > 0; }
 
 private:

@@ -25,6 +25,8 @@ namespace {
 constexpr std::size_t MostOutputs = 1'000'000;
 /// Micro-batches of all iterations whose links are kept.
 constexpr std::size_t MostMicroBatches = 200'000;
+/// Records without a partner of one rank and iteration that wait until its ends were seen.
+constexpr std::size_t MostOneSided = 65'536;
 /// Places without a partner whose standing is remembered.
 constexpr std::size_t MostOpened = 4096;
 
@@ -90,6 +92,13 @@ struct TraceComparer::State
         std::optional<RecordName> last;
         EvidenceSum evidence;
     };
+    /// A record without a partner: what of it counts.
+    struct OneSided
+    {
+        TraceRecord record; ///< without its tensors and values
+        std::uint64_t ordinal = 0;
+        bool isA = false;
+    };
     /// One iteration of one rank.
     struct Unit
     {
@@ -97,6 +106,9 @@ struct TraceComparer::State
         std::uint64_t firstOrdinal = 0;
         Standing now, atFirst;
         LinkSum evidence;                         ///< of all its records
+        std::vector<OneSided> oneSided;           ///< until both sides were read to their ends
+        std::uint64_t lastPair = 0;               ///< its place
+        bool hasLost = false;                     ///< records that one side may have lost
         std::map<std::uint64_t, Standing> opened; ///< where a record has no partner yet
         std::map<std::string, EvidenceSum> begun; ///< inputs of collectives by group
         std::unordered_set<std::size_t> outputs;  ///< hashes of values that both have seen alike
@@ -112,7 +124,9 @@ struct TraceComparer::State
     void compareUnit(const TracePlan::Unit &planned, const std::stop_token &stop);
     void takeEvent(const TraceWalk::Event &event, std::size_t rank, Unit &unit);
     void takePair(const TraceWalk::Event &event, std::size_t rank, Unit &unit);
-    void takeOneSided(const TraceWalk::Event &event, Unit &unit);
+    void takeOneSided(const OneSided &one, const std::string &loss, Unit &unit);
+    void settleOneSided(const TraceCertificate &certificateA, const TraceCertificate &certificateB,
+                        Unit &unit);
     void count(const TraceRecord &record, const EvidenceSum &evidence, std::uint64_t oneSided,
                Unit &unit);
     void propose(RankDivergence divergence, std::uint64_t ordinal, Unit &unit) const;
@@ -268,35 +282,50 @@ void TraceComparer::State::takePair(const TraceWalk::Event &event, std::size_t r
     }
 }
 
-void TraceComparer::State::takeOneSided(const TraceWalk::Event &event, Unit &unit)
+/// `loss`: why the other side may have lost it; empty where it did not record it.
+void TraceComparer::State::takeOneSided(const OneSided &one, const std::string &loss, Unit &unit)
 {
-    const TraceRecord &record = event.a ? *event.a : *event.b;
-    if (isArtifact(record)) {
-        ++result.coverage.artifacts;
-        return;
-    }
-    ++(event.a ? result.coverage.onlyA : result.coverage.onlyB);
-    if (lossless()) {
-        stages.addOneSided(record);
-        count(record, {}, 1, unit);
-    } else {
+    const bool isLost = !loss.empty();
+    const TraceRecord &record = one.record;
+    ++(one.isA ? result.coverage.onlyA : result.coverage.onlyB);
+    EvidenceSum lost;
+    lost.notComparable = isLost ? 1 : 0;
+    if (isLost)
         stages.addLost(record);
-        EvidenceSum lost;
-        lost.notComparable = 1;
-        count(record, lost, 0, unit);
-    }
-    result.facts.oneSidedComplete |= lossless();
-    result.facts.oneSidedIncomplete |= !lossless();
+    else
+        stages.addOneSided(record);
+    count(record, lost, isLost ? 0 : 1, unit);
+    unit.hasLost = unit.hasLost || isLost;
+    result.facts.oneSidedComplete |= !isLost;
+    result.facts.oneSidedIncomplete |= isLost;
     result.facts.differenceStrength =
-        std::max(result.facts.differenceStrength, lossless() ? Strength::Metadata : Strength::None);
+        std::max(result.facts.differenceStrength, isLost ? Strength::None : Strength::Metadata);
     RankDivergence divergence;
     divergence.record = nameOf(record);
-    (event.a ? divergence.record.placeA : divergence.record.placeB) = record.place;
-    divergence.kind = lossless() ? DivergenceKind::ControlFlow : DivergenceKind::Missing;
+    (one.isA ? divergence.record.placeA : divergence.record.placeB) = record.place;
+    divergence.kind = isLost ? DivergenceKind::Missing : DivergenceKind::ControlFlow;
     divergence.role = record.role;
-    divergence.classification.why = std::string("it is recorded in ") + (event.a ? "A" : "B")
-        + " alone" + (lossless() ? "" : ", and records are known to be lost");
-    propose(std::move(divergence), event.ordinal, unit);
+    divergence.classification.why = std::string("it is recorded in ") + (one.isA ? "A" : "B")
+        + " alone" + (isLost ? ", and " + loss : std::string());
+    if (!isLost && one.ordinal > unit.lastPair && unit.lastPair > 0)
+        divergence.classification.why += ", behind the last record that the other side has";
+    propose(std::move(divergence), one.ordinal, unit);
+}
+
+/// What is on one side only is a difference where the other side is whole, as far as it has a proof
+/// of that.
+void TraceComparer::State::settleOneSided(const TraceCertificate &certificateA,
+                                          const TraceCertificate &certificateB, Unit &unit)
+{
+    for (const OneSided &each : std::exchange(unit.oneSided, {})) {
+        const TraceCertificate &other = each.isA ? certificateB : certificateA;
+        std::string loss;
+        if (!lossless())
+            loss = "records are known to be lost";
+        else if (other.lacksRecords())
+            loss = std::string(each.isA ? "B" : "A") + "'s records of this step are not whole";
+        takeOneSided(each, loss, unit);
+    }
 }
 
 /// Beside its stage, for its rank and its micro-batch.
@@ -327,9 +356,25 @@ void TraceComparer::State::takeEvent(const TraceWalk::Event &event, std::size_t 
         if (!unit.first && unit.opened.size() < MostOpened)
             unit.opened.emplace(event.ordinal, unit.now);
     } else if (event.a && event.b) {
+        unit.lastPair = std::max(unit.lastPair, event.ordinal);
         takePair(event, rank, unit);
+    } else if (const TraceRecord &record = event.a ? *event.a : *event.b; isArtifact(record)) {
+        ++result.coverage.artifacts;
     } else {
-        takeOneSided(event, unit);
+        OneSided one{{}, event.ordinal, event.a != nullptr};
+        one.record.iteration = record.iteration;
+        one.record.microBatch = record.microBatch;
+        one.record.role = record.role;
+        one.record.stage = record.stage;
+        one.record.name = record.name;
+        one.record.scope = record.scope;
+        one.record.caller = record.caller;
+        one.record.call = record.call;
+        one.record.place = record.place;
+        unit.oneSided.push_back(std::move(one));
+        if (unit.oneSided.size() >= MostOneSided)
+            settleOneSided(TraceCertificate(SequenceRule::None),
+                           TraceCertificate(SequenceRule::None), unit);
     }
 }
 
@@ -354,6 +399,7 @@ void TraceComparer::State::compareUnit(const TracePlan::Unit &planned, const std
         result.diagnostics.push_back(toDiagnostic(status.error(), Severity::Error));
         result.facts.unreadable = true;
     }
+    settleOneSided(feedA.certificate(), feedB.certificate(), unit);
     takeFeed(feedA, true, planned);
     takeFeed(feedB, false, planned);
     for (std::string &limit : walk.limits())
@@ -382,22 +428,30 @@ void TraceComparer::State::tellUnit(bool isA, const TracePlan::Unit &planned, st
 void TraceComparer::State::closeUnit(std::size_t rank, Unit unit, bool isPart)
 {
     RankComparison &own = result.ranks[rank];
-    if (own.first)
+    result.facts.incomplete |= unit.hasLost;
+    const auto isLoss = [](const std::optional<RankDivergence> &first) {
+        return first && first->kind == DivergenceKind::Missing;
+    };
+    if (own.first && !isLoss(own.first))
         return;
+    // What may have been lost stands until something differs.
+    const bool isBehindLoss = own.first.has_value();
+    const bool isFirst = unit.first && (!isBehindLoss || !isLoss(unit.first));
     excludedBefore[rank] = excludedBefore[rank] || isPart;
-    const Standing &standing = unit.first ? unit.atFirst : unit.now;
+    const Standing &standing = isFirst ? unit.atFirst : unit.now;
     EvidenceSum before = evidenceBefore[rank];
     before.add(standing.evidence);
     equalBefore[rank] += standing.equal;
     if (standing.last)
         lastEqual[rank] = standing.last;
     evidenceBefore[rank] = before;
-    if (!unit.first)
+    if (!isFirst)
         return;
     own.first = std::move(unit.first);
     own.first->equalBefore = equalBefore[rank];
     own.first->after = lastEqual[rank];
     own.first->doubt = !lossless() ? lostWords()
+        : isBehindLoss             ? "records before it may be lost"
         : excludedBefore[rank]     ? "records were left out by request"
                                    : doubtOf(before);
 }

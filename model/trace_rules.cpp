@@ -284,11 +284,22 @@ void judgeReceived(Classification &found, const TraceRecord &a, const TraceRecor
 
 bool areGroupPeers(const TraceCoordinate &a, const TraceCoordinate &b, std::string_view group)
 {
-    const auto isAxis = [&](const auto &entry) { return entry.first == group; };
-    if (a.axes.size() != b.axes.size() || std::none_of(a.axes.begin(), a.axes.end(), isAxis))
+    const auto isAxis = [&](std::string_view word) {
+        return std::any_of(a.axes.begin(), a.axes.end(),
+                           [&](const auto &entry) { return entry.first == word; });
+    };
+    std::vector<std::string_view> along; // "dp_cp" joins what stands alike on all other axes
+    for (std::string_view rest = group; !rest.empty();) {
+        const std::size_t end = std::min(rest.find_first_of("_-"), rest.size());
+        along.push_back(rest.substr(0, end));
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    if (a.axes.size() != b.axes.size() || along.empty()
+        || !std::all_of(along.begin(), along.end(), isAxis))
         return true;
     for (std::size_t i = 0; i < a.axes.size(); ++i) {
-        if (a.axes[i].first != group && a.axes[i] != b.axes[i])
+        const bool isAlong = std::find(along.begin(), along.end(), a.axes[i].first) != along.end();
+        if (!isAlong && a.axes[i] != b.axes[i])
             return false;
     }
     return true;

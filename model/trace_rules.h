@@ -63,8 +63,8 @@ bool isArtifact(const TraceRecord &call);
 /// tell no value; the inputs do.
 RecordEvidence evidenceOf(const TraceRecord &a, const TraceRecord &b);
 
-/// Whether two ranks are in one process group of that name, as far as their coordinates tell. A
-/// name that is no axis may join all.
+/// Whether two ranks are in one process group of that name, as far as their coordinates tell: "dp",
+/// "dp_cp" join ranks along these axes. A name of no axes may join all.
 bool areGroupPeers(const TraceCoordinate &a, const TraceCoordinate &b, std::string_view group);
 
 } // namespace forkpoint

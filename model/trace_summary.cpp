@@ -199,8 +199,9 @@ std::optional<std::size_t> chooseFirst(const TraceComparison &comparison)
     const auto orderOf = [&](std::size_t i) {
         const RankComparison &rank = comparison.ranks[i];
         const bool isOrigin = rank.first->classification.divergenceClass == DivergenceClass::Origin;
-        return std::tuple(!isOrigin, chainPlace(rank.first->record),
-                          rank.coordinate.rank.value_or(0), i);
+        // What a peer's input explains stands behind that peer.
+        return std::tuple(!isOrigin, rank.first->classification.innocentCollective,
+                          chainPlace(rank.first->record), rank.coordinate.rank.value_or(0), i);
     };
     return *std::min_element(all.begin(), all.end(),
                              [&](std::size_t x, std::size_t y) { return orderOf(x) < orderOf(y); });

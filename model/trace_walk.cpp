@@ -212,6 +212,7 @@ void TraceWalk::pair(TraceRecord a, TraceRecord b)
     const bool afterSlip = shift != 0;
     if (afterSlip || !m_slips.empty())
         m_slips[identityOf(a.key, 0)] = shift;
+    ++m_pairs;
     m_visit({&a, &b, m_ordinal++, false, false, afterSlip});
 }
 
@@ -226,7 +227,9 @@ void TraceWalk::takeOneSided(Side &own, Side &other, bool isA)
     if (partner != other.waiting.end() && partner->second.record.key == record.key) {
         const TraceRecord &a = isA ? record : partner->second.record;
         const TraceRecord &b = isA ? partner->second.record : record;
-        m_visit({&a, &b, partner->second.ordinal, false, true, false});
+        // Of another shape at the same place it did not move: nothing met between the two.
+        const bool moved = m_pairs != partner->second.pairs;
+        m_visit({&a, &b, partner->second.ordinal, false, moved, false});
         other.waitingBytes -= partner->second.bytes;
         other.waiting.erase(partner);
         return;
@@ -238,7 +241,7 @@ void TraceWalk::takeOneSided(Side &own, Side &other, bool isA)
         flush(own, isA);
     }
     own.waitingBytes += bytes;
-    own.waiting.emplace(identity, Waiting{std::move(record), ordinal, bytes});
+    own.waiting.emplace(identity, Waiting{std::move(record), ordinal, bytes, m_pairs});
 }
 
 void TraceWalk::flush(Side &side, bool isA)

@@ -90,6 +90,7 @@ private:
         TraceRecord record;
         std::uint64_t ordinal = 0;
         std::size_t bytes = 0;
+        std::uint64_t pairs = 0; ///< that met in their order before it
     };
     struct Side
     {
@@ -115,6 +116,7 @@ private:
     Side m_a, m_b;
     Visit m_visit;
     std::uint64_t m_ordinal = 0;
+    std::uint64_t m_pairs = 0; ///< that met in their order
     bool m_differed = false;
     bool m_isNarrow = false;  ///< a window had fewer records than usual, for their bytes
     bool m_isFlushed = false; ///< records stopped waiting before the end

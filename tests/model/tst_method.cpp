@@ -182,6 +182,9 @@ private slots:
         MetricComparison printed = metric("loss", {{4, 2}});
         printed.bitsKnown = false; // rounded when it was logged: its digits were judged already
         QVERIFY(!firstBitAgainstDigit(1, {printed}));
+        printed.firstProvenDifference =
+            1; // what parts first is printed: of its bits nothing is known
+        QVERIFY(!firstBitAgainstDigit(1, {printed, metric("norm", {})}));
         QVERIFY(!firstBitAgainstDigit({}, {metric("loss", {})}));
     }
 

@@ -191,6 +191,16 @@ private slots:
         QVERIFY(firstDivergenceIn(result)->sentence.find("lr is 0.001 in A") != std::string::npos);
     }
 
+    void groupsOfSeveralAxesJoinWhatStandsAlikeOnTheOthers() // M11
+    {
+        TraceCoordinate one{{}, {{"tp", 0}, {"cp", 0}, {"dp", 0}}}, other = one;
+        other.axes[2].second = 1;
+        QVERIFY(areGroupPeers(one, other, "dp_cp") && areGroupPeers(one, other, "dp"));
+        other.axes[0].second = 1;
+        QVERIFY(!areGroupPeers(one, other, "dp_cp") && !areGroupPeers(one, other, "dp"));
+        QVERIFY(areGroupPeers(one, other, "default")); // may join all
+    }
+
     void aCopyIsNeverTheOrigin() // M13
     {
         // The pair "two signs flipped": relu of inputs whose XOR agrees. relu is not to be blamed.
@@ -286,6 +296,42 @@ private slots:
             {linear(0, "1", "2")}, {linear(0, "1", "2"), call("aten.add", 0, {}, {seen("1")})});
         QVERIFY(firstOf(result).kind == DivergenceKind::ControlFlow);
         QVERIFY(decide(result.facts).outcome == Outcome::Different);
+    }
+
+    void whatAnUnfinishedStepLacksIsNoDifference() // M20
+    {
+        TraceRecord begin = call("begin", 0, {}, {}), end = call("end", 0, {}, {});
+        begin.role = RecordRole::IterationBegin;
+        end.role = RecordRole::IterationEnd;
+        const auto whole = [&](const char *last) {
+            return std::vector{begin, linear(0, "1", "2"), linear(1, "3", last), end};
+        };
+        // B was cut behind its first call; then, in a step of its own, it truly differs.
+        FakeTrace a, b;
+        a.rankOf(0, {{1, whole("4")}, {2, whole("5")}});
+        b.rankOf(0, {{1, {begin, linear(0, "1", "2")}}, {2, whole("6")}});
+        const TraceComparison result = compared(a, b);
+        QVERIFY(firstOf(result).kind == DivergenceKind::Value);
+        QCOMPARE(firstOf(result).record.iteration, std::optional<std::int64_t>(2));
+        QCOMPARE(firstOf(result).doubt, std::string("records before it may be lost"));
+        FakeTrace c, d;
+        c.rankOf(0, {{1, whole("4")}});
+        d.rankOf(0, {{1, {begin, linear(0, "1", "2")}}});
+        const TraceComparison cut = compared(c, d);
+        QVERIFY(firstOf(cut).kind == DivergenceKind::Missing);
+        QVERIFY(decide(cut.facts).outcome == Outcome::Undecided);
+    }
+
+    void anotherShapeAtItsPlaceDidNotMove() // M5
+    {
+        TraceRecord other = linear(1, "3", "4");
+        other.outputs = {absent(Absence::Null)};
+        const TraceComparison result =
+            compared({linear(0, "1", "2"), linear(1, "3", "4"), linear(2, "5", "6")},
+                     {linear(0, "1", "2"), other, linear(2, "5", "6")});
+        QCOMPARE(result.coverage.moved, std::uint64_t(0));
+        QVERIFY(!result.facts.orderDiffers);
+        QVERIFY(decide(result.facts).outcome == Outcome::Undecided);
     }
 
     void aRecordMissingFromATornTraceIsNoDifference()
@@ -457,6 +503,7 @@ private slots:
             QCOMPARE(text(toString(firstOf(result, rank).classification.divergenceClass)),
                      QString("receiver"));
         QVERIFY(text(firstOf(result, 0).classification.why).contains("innocent"));
+        QCOMPARE(result.firstRank, std::optional<std::size_t>(1)); // it explains rank 0
         QVERIFY(std::any_of(result.findings.begin(), result.findings.end(),
                             [](const Finding &finding) { return finding.id == "only-receivers"; }));
     }
