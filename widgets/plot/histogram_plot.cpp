@@ -266,6 +266,8 @@ void HistogramPlot::rebuild()
         lowest = highest = 0;
     m_zeroPosition = lowest - 3;
     m_infinitePosition = highest + 3;
+    constexpr int MostLabels = 9;
+    m_every = std::max(1, (highest - lowest + 1 + MostLabels - 1) / MostLabels);
     m_empty->setVisible(!any);
     for (QCPAxis *axis : {m_plot->xAxis, m_plot->yAxis})
         axis->setVisible(any);
@@ -290,16 +292,14 @@ void HistogramPlot::buildAxis(int lowest, int highest, bool anyZero, bool anySpe
                               double largest)
 {
     QSharedPointer<QCPAxisTickerText> ticker(new QCPAxisTickerText);
-    constexpr int MostLabels = 9;
-    const int every = std::max(1, (highest - lowest + 1 + MostLabels - 1) / MostLabels);
     if (anyZero)
         ticker->addTick(m_zeroPosition, QStringLiteral("0"));
     // In a wide range the labels of what has no exponent stand near the first and the last power.
     const auto isFree = [&](int exponent) {
-        return (!anyZero || 2 * (exponent - m_zeroPosition) >= every)
-            && (!anySpecial || 2 * (infinitePosition() - exponent) >= every);
+        return (!anyZero || 2 * (exponent - m_zeroPosition) >= m_every)
+            && (!anySpecial || 2 * (infinitePosition() - exponent) >= m_every);
     };
-    for (int exponent = lowest; exponent <= highest; exponent += every) {
+    for (int exponent = lowest; exponent <= highest; exponent += m_every) {
         if (isFree(exponent))
             ticker->addTick(exponent, power(exponent));
     }
@@ -309,7 +309,8 @@ void HistogramPlot::buildAxis(int lowest, int highest, bool anyZero, bool anySpe
     }
     m_plot->xAxis->setTicker(ticker);
     m_plot->xAxis->setRange((anyZero ? m_zeroPosition : lowest) - 1.0,
-                            (anySpecial ? nanPosition() : highest) + 1.0);
+                            anySpecial ? nanPosition() + std::max(1.0, m_every * 0.4)
+                                       : highest + 1.0);
     m_plot->yAxis->setRange(CountOfNothing, largest * 1.5);
 }
 

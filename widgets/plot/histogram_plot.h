@@ -6,7 +6,9 @@
 
 #include <QColor>
 #include <QWidget>
+#include <algorithm>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -53,7 +55,7 @@ public:
     std::vector<std::pair<int, std::uint64_t>> drawnBins(std::size_t series) const;
     int zeroPosition() const { return m_zeroPosition; }
     int infinitePosition() const { return m_infinitePosition; }
-    int nanPosition() const { return m_infinitePosition + 2; }
+    int nanPosition() const { return m_infinitePosition + std::max(2, m_every * 2 / 3); }
 
     /// Selects bins by position, both included, and says so.
     void selectBins(int first, int last);
@@ -85,6 +87,7 @@ private:
     std::vector<Series> m_series;
     QString m_quantity;
     int m_zeroPosition = 0, m_infinitePosition = 0;
+    int m_every = 1;                               ///< powers of two from one label to the next
     std::optional<std::pair<int, int>> m_selected; ///< where it began, and where it is
     std::optional<double> m_marked;
     QCPItemRect *m_selection = nullptr; ///< owned by the plot
