@@ -119,6 +119,8 @@ struct TraceComparer::State
     std::vector<bool> excludedBefore;                 ///< by rank: the request left records out
 
     void prepare(const TraceRequest &request);
+    void tellLoneRanks(const std::vector<TraceCoordinate> &ranks, const std::string &side,
+                       const std::string &other);
     bool lossless() const { return a->complete() && b->complete(); }
     std::string lostWords() const;
     void compareUnit(const TracePlan::Unit &planned, const std::stop_token &stop);
@@ -155,6 +157,8 @@ void TraceComparer::State::prepare(const TraceRequest &request)
     coverage.ranksCompared = plan.ranks.size();
     coverage.ranksOnlyA = plan.onlyA.size();
     coverage.ranksOnlyB = plan.onlyB.size();
+    tellLoneRanks(plan.onlyA, "A", "B");
+    tellLoneRanks(plan.onlyB, "B", "A");
     coverage.iterationsCompared = plan.iterations;
     coverage.iterationsOnlyA = plan.iterationsOnlyA;
     coverage.iterationsOnlyB = plan.iterationsOnlyB;
@@ -172,6 +176,24 @@ void TraceComparer::State::prepare(const TraceRequest &request)
     evidenceBefore.resize(plan.ranks.size());
     equalBefore.resize(plan.ranks.size());
     excludedBefore.resize(plan.ranks.size());
+}
+
+/// Rule M19: ranks without a partner, by name as far as there are few.
+void TraceComparer::State::tellLoneRanks(const std::vector<TraceCoordinate> &ranks,
+                                         const std::string &side, const std::string &other)
+{
+    constexpr std::size_t Most = 8;
+    if (ranks.empty() || result.facts.refused)
+        return;
+    std::string names;
+    for (std::size_t i = 0; i < std::min(Most, ranks.size()); ++i)
+        names += (i > 0 ? "; " : "") + ranks[i].toText();
+    if (ranks.size() > Most)
+        names += "; and " + grouped(ranks.size() - Most) + " more";
+    result.diagnostics.push_back({Severity::Warning, "rank-on-one-side", side, names,
+                                  (ranks.size() > 1 ? "have" : "has")
+                                      + std::string(" no partner in ") + other
+                                      + ": nothing of it is compared"});
 }
 
 /// The earliest one counts; a value at the same place before a change of order.

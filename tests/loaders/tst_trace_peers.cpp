@@ -160,6 +160,11 @@ private slots:
         QCOMPARE(result.coverage.ranksOnlyA, std::uint64_t(1));
         QVERIFY(!result.firstRank);
         QVERIFY(outcomeOf(result) == Outcome::Undecided);
+        const auto lone =
+            std::find_if(result.diagnostics.begin(), result.diagnostics.end(),
+                         [](const Diagnostic &each) { return each.code == "rank-on-one-side"; });
+        QVERIFY(lone != result.diagnostics.end());
+        QCOMPARE(lone->place, std::string("rank 1"));
         b.write("rank00002_iter000001.jsonl",
                 sketchLine(2, 0, "4000000000000002") + sketchLine(2, 1, "4000000000000003"));
         const TraceComparison longer = compared(a, b);
