@@ -86,7 +86,7 @@ void addTensor(VerdictFacts &facts, Evidence &evidence, const TensorRow &row,
         return;
     // Rows that were joined by content met by their fingerprints.
     case ItemStatus::Identical:
-        facts.equalElsewhere += metByRule(row.pairedBy) ? 1u : 0u;
+        facts.equalElsewhere += metByRule(row.pairedBy) && row.nameA != row.nameB ? 1u : 0u;
         facts.byOtherKeys += row.pairedBy == PairedBy::Name ? 1u : 0u;
         evidence.equal(row.pairedBy == PairedBy::Content ? std::min(row.strength, Strength::Xxh3)
                                                          : row.strength);

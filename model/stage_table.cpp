@@ -30,14 +30,14 @@ void StageTable::add(const TraceRecord &record, const EvidenceSum &evidence)
         of(record).evidence.add(evidence);
 }
 
-void StageTable::addOneSided(const TraceRecord &record)
+void StageTable::addOneSided(const TraceRecord &record, std::uint64_t count)
 {
-    ++of(record).oneSided;
+    of(record).oneSided += count;
 }
 
-void StageTable::addLost(const TraceRecord &record)
+void StageTable::addLost(const TraceRecord &record, std::uint64_t count)
 {
-    ++of(record).evidence.notComparable;
+    of(record).evidence.notComparable += count;
 }
 
 std::vector<StageSummary> StageTable::take()

@@ -20,9 +20,10 @@ class StageTable
 public:
     /// A pair. Marks without a value of their own (a begin, a runtime) make no link.
     void add(const TraceRecord &record, const EvidenceSum &evidence);
-    void addOneSided(const TraceRecord &record);
-    /// On one side only, where records are known to be lost: nothing is known of it.
-    void addLost(const TraceRecord &record);
+    /// As many of its stage.
+    void addOneSided(const TraceRecord &record, std::uint64_t count);
+    /// On one side only, where the other may have lost them: nothing is known of them.
+    void addLost(const TraceRecord &record, std::uint64_t count);
 
     /// By iteration, then in causal order.
     std::vector<StageSummary> take();

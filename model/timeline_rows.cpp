@@ -127,8 +127,7 @@ Links summed(const std::vector<const Links *> &all, const std::string &name)
     return list;
 }
 
-/// Members with one behaviour share a row. `nameOf`: of such members; `restOf`: of those that share
-/// the last row because there are too many.
+/// Members with one behaviour share a row, what is too much the last one. `nameOf`: of such members.
 std::vector<TimelineRow>
 foldAlike(const std::vector<std::string> &behaviours, const std::vector<const Links *> &links,
           const std::function<std::string(const std::vector<std::size_t> &)> &nameOf)
@@ -141,14 +140,13 @@ foldAlike(const std::vector<std::string> &behaviours, const std::vector<const Li
             rows.emplace_back();
         rows[place->second].members.push_back(member);
     }
-    std::size_t others = 0;
-    while (rows.size() > MostTimelineRows) {
-        TimelineRow last = std::move(rows.back());
-        rows.pop_back();
-        others = std::max<std::size_t>(others, 1) + 1;
-        rows.back().members.insert(rows.back().members.end(), last.members.begin(),
-                                   last.members.end());
+    const std::size_t others =
+        rows.size() > MostTimelineRows ? rows.size() - MostTimelineRows + 1 : 0;
+    for (std::size_t i = MostTimelineRows; i < rows.size(); ++i) {
+        auto &rest = rows[MostTimelineRows - 1].members;
+        rest.insert(rest.end(), rows[i].members.begin(), rows[i].members.end());
     }
+    rows.resize(std::min(rows.size(), MostTimelineRows));
     for (TimelineRow &row : rows) {
         const bool isRest = others > 0 && &row == &rows.back();
         std::sort(row.members.begin(), row.members.end());

@@ -152,7 +152,7 @@ bool TraceCertificate::lacksRecords() const
 {
     const bool isOpen =
         std::any_of(m_open.begin(), m_open.end(), [](const auto &each) { return each.second > 0; });
-    return m_unordered > 0 || m_begins > m_ends || m_truncations > 0 || m_pending || isOpen
+    return m_unordered > 0 || m_begins != m_ends || m_truncations > 0 || m_pending || isOpen
         || m_unbegun > 0 || (m_runtimes > 0 && m_begins + m_ends == 0);
 }
 

@@ -2,6 +2,7 @@
 #include "model/trace_comparer.h"
 
 #include "model/format.h"
+#include "model/lone_records.h"
 #include "model/stage_table.h"
 #include "model/trace_certification.h"
 #include "model/trace_filter.h"
@@ -25,8 +26,6 @@ namespace {
 constexpr std::size_t MostOutputs = 1'000'000;
 /// Micro-batches of all iterations whose links are kept.
 constexpr std::size_t MostMicroBatches = 200'000;
-/// Records without a partner of one rank and iteration that wait until its ends were seen.
-constexpr std::size_t MostOneSided = 65'536;
 /// Places without a partner whose standing is remembered.
 constexpr std::size_t MostOpened = 4096;
 
@@ -92,23 +91,17 @@ struct TraceComparer::State
         std::optional<RecordName> last;
         EvidenceSum evidence;
     };
-    /// A record without a partner: what of it counts.
-    struct OneSided
-    {
-        TraceRecord record; ///< without its tensors and values
-        std::uint64_t ordinal = 0;
-        bool isA = false;
-    };
     /// One iteration of one rank.
     struct Unit
     {
         std::optional<RankDivergence> first;
         std::uint64_t firstOrdinal = 0;
         Standing now, atFirst;
-        LinkSum evidence;                         ///< of all its records
-        std::vector<OneSided> oneSided;           ///< until both sides were read to their ends
-        std::uint64_t lastPair = 0;               ///< its place
+        LinkSum evidence; ///< of all its records
+        LoneRecords lone;
+        std::optional<std::uint64_t> lastPair;    ///< its place
         bool hasLost = false;                     ///< records that one side may have lost
+        bool hasNoOrder = false;                  ///< records that tell none
         std::map<std::uint64_t, Standing> opened; ///< where a record has no partner yet
         std::map<std::string, EvidenceSum> begun; ///< inputs of collectives by group
         std::unordered_set<std::size_t> outputs;  ///< hashes of values that both have seen alike
@@ -126,9 +119,9 @@ struct TraceComparer::State
     void compareUnit(const TracePlan::Unit &planned, const std::stop_token &stop);
     void takeEvent(const TraceWalk::Event &event, std::size_t rank, Unit &unit);
     void takePair(const TraceWalk::Event &event, std::size_t rank, Unit &unit);
-    void takeOneSided(const OneSided &one, const std::string &loss, Unit &unit);
-    void settleOneSided(const TraceCertificate &certificateA, const TraceCertificate &certificateB,
-                        Unit &unit);
+    void takeLone(const LoneRecords::Sum &lone, const std::string &loss, Unit &unit);
+    void settleLone(const TraceCertificate &certificateA, const TraceCertificate &certificateB,
+                    bool isWhole, Unit &unit);
     void count(const TraceRecord &record, const EvidenceSum &evidence, std::uint64_t oneSided,
                Unit &unit);
     void propose(RankDivergence divergence, std::uint64_t ordinal, Unit &unit) const;
@@ -304,19 +297,20 @@ void TraceComparer::State::takePair(const TraceWalk::Event &event, std::size_t r
     }
 }
 
-/// `loss`: why the other side may have lost it; empty where it did not record it.
-void TraceComparer::State::takeOneSided(const OneSided &one, const std::string &loss, Unit &unit)
+/// `loss`: why the other side may have lost them; empty where it did not record them.
+void TraceComparer::State::takeLone(const LoneRecords::Sum &lone, const std::string &loss,
+                                    Unit &unit)
 {
     const bool isLost = !loss.empty();
-    const TraceRecord &record = one.record;
-    ++(one.isA ? result.coverage.onlyA : result.coverage.onlyB);
+    const TraceRecord &record = lone.first;
+    (lone.isA ? result.coverage.onlyA : result.coverage.onlyB) += lone.count;
     EvidenceSum lost;
-    lost.notComparable = isLost ? 1 : 0;
+    lost.notComparable = isLost ? lone.count : 0;
     if (isLost)
-        stages.addLost(record);
+        stages.addLost(record, lone.count);
     else
-        stages.addOneSided(record);
-    count(record, lost, isLost ? 0 : 1, unit);
+        stages.addOneSided(record, lone.count);
+    count(record, lost, isLost ? 0 : lone.count, unit);
     unit.hasLost = unit.hasLost || isLost;
     result.facts.oneSidedComplete |= !isLost;
     result.facts.oneSidedIncomplete |= isLost;
@@ -324,29 +318,32 @@ void TraceComparer::State::takeOneSided(const OneSided &one, const std::string &
         std::max(result.facts.differenceStrength, isLost ? Strength::None : Strength::Metadata);
     RankDivergence divergence;
     divergence.record = nameOf(record);
-    (one.isA ? divergence.record.placeA : divergence.record.placeB) = record.place;
+    (lone.isA ? divergence.record.placeA : divergence.record.placeB) = record.place;
     divergence.kind = isLost ? DivergenceKind::Missing : DivergenceKind::ControlFlow;
     divergence.role = record.role;
-    divergence.classification.why = std::string("it is recorded in ") + (one.isA ? "A" : "B")
+    divergence.classification.why = std::string("it is recorded in ") + (lone.isA ? "A" : "B")
         + " alone" + (isLost ? ", and " + loss : std::string());
-    if (!isLost && one.ordinal > unit.lastPair && unit.lastPair > 0)
-        divergence.classification.why += ", behind the last record that the other side has";
-    propose(std::move(divergence), one.ordinal, unit);
+    if (!isLost && unit.lastPair && lone.ordinal > *unit.lastPair)
+        divergence.classification.why += ", behind the last record that met a partner";
+    propose(std::move(divergence), lone.ordinal, unit);
 }
 
 /// What is on one side only is a difference where the other side is whole, as far as it has a proof
-/// of that.
-void TraceComparer::State::settleOneSided(const TraceCertificate &certificateA,
-                                          const TraceCertificate &certificateB, Unit &unit)
+/// of that. `isWhole`: both were read to their ends.
+void TraceComparer::State::settleLone(const TraceCertificate &certificateA,
+                                      const TraceCertificate &certificateB, bool isWhole,
+                                      Unit &unit)
 {
-    for (const OneSided &each : std::exchange(unit.oneSided, {})) {
-        const TraceCertificate &other = each.isA ? certificateB : certificateA;
+    for (const auto &[key, lone] : unit.lone.sums()) {
+        const TraceCertificate &other = lone.isA ? certificateB : certificateA;
         std::string loss;
         if (!lossless())
             loss = "records are known to be lost";
+        else if (!isWhole)
+            loss = "a side could not be read to its end";
         else if (other.lacksRecords())
-            loss = std::string(each.isA ? "B" : "A") + "'s records of this step are not whole";
-        takeOneSided(each, loss, unit);
+            loss = std::string(lone.isA ? "B" : "A") + "'s records of this step are not whole";
+        takeLone(lone, loss, unit);
     }
 }
 
@@ -378,25 +375,13 @@ void TraceComparer::State::takeEvent(const TraceWalk::Event &event, std::size_t 
         if (!unit.first && unit.opened.size() < MostOpened)
             unit.opened.emplace(event.ordinal, unit.now);
     } else if (event.a && event.b) {
-        unit.lastPair = std::max(unit.lastPair, event.ordinal);
+        unit.lastPair = std::max(unit.lastPair.value_or(0), event.ordinal);
+        unit.hasNoOrder = unit.hasNoOrder || !event.a->isPlaced || !event.b->isPlaced;
         takePair(event, rank, unit);
     } else if (const TraceRecord &record = event.a ? *event.a : *event.b; isArtifact(record)) {
         ++result.coverage.artifacts;
     } else {
-        OneSided one{{}, event.ordinal, event.a != nullptr};
-        one.record.iteration = record.iteration;
-        one.record.microBatch = record.microBatch;
-        one.record.role = record.role;
-        one.record.stage = record.stage;
-        one.record.name = record.name;
-        one.record.scope = record.scope;
-        one.record.caller = record.caller;
-        one.record.call = record.call;
-        one.record.place = record.place;
-        unit.oneSided.push_back(std::move(one));
-        if (unit.oneSided.size() >= MostOneSided)
-            settleOneSided(TraceCertificate(SequenceRule::None),
-                           TraceCertificate(SequenceRule::None), unit);
+        unit.lone.add(record, event.a != nullptr, event.ordinal);
     }
 }
 
@@ -421,7 +406,7 @@ void TraceComparer::State::compareUnit(const TracePlan::Unit &planned, const std
         result.diagnostics.push_back(toDiagnostic(status.error(), Severity::Error));
         result.facts.unreadable = true;
     }
-    settleOneSided(feedA.certificate(), feedB.certificate(), unit);
+    settleLone(feedA.certificate(), feedB.certificate(), status.ok(), unit);
     takeFeed(feedA, true, planned);
     takeFeed(feedB, false, planned);
     for (std::string &limit : walk.limits())
@@ -469,11 +454,13 @@ void TraceComparer::State::closeUnit(std::size_t rank, Unit unit, bool isPart)
     evidenceBefore[rank] = before;
     if (!isFirst)
         return;
+    const bool hasLost = unit.hasLost, hasNoOrder = unit.hasNoOrder;
     own.first = std::move(unit.first);
     own.first->equalBefore = equalBefore[rank];
     own.first->after = lastEqual[rank];
     own.first->doubt = !lossless() ? lostWords()
-        : isBehindLoss             ? "records before it may be lost"
+        : isBehindLoss || hasLost  ? "records before it may be lost"
+        : hasNoOrder               ? "a side does not tell the order of execution"
         : excludedBefore[rank]     ? "records were left out by request"
                                    : doubtOf(before);
 }

@@ -141,8 +141,11 @@ bool cannotVary(std::string_view operation)
 std::string differingValues(const TraceRecord &a, const TraceRecord &b)
 {
     constexpr std::size_t MostBytes = 60; // of a value, which may be a long list
-    const auto shown = [](const std::string &value) {
-        return value.size() <= MostBytes ? value : value.substr(0, MostBytes) + "...";
+    const auto shown = [&](const std::string &value) {
+        std::size_t end = std::min(value.size(), MostBytes);
+        while (end < value.size() && (std::uint8_t(value[end]) & 0xc0) == 0x80)
+            --end; // not inside a character
+        return end == value.size() ? value : value.substr(0, end) + "...";
     };
     std::string text;
     std::uint64_t more = 0;
@@ -289,7 +292,9 @@ bool areGroupPeers(const TraceCoordinate &a, const TraceCoordinate &b, std::stri
                            [&](const auto &entry) { return entry.first == word; });
     };
     std::vector<std::string_view> along; // "dp_cp" joins what stands alike on all other axes
-    for (std::string_view rest = group; !rest.empty();) {
+    if (isAxis(group))
+        along.push_back(group);
+    for (std::string_view rest = along.empty() ? group : std::string_view(); !rest.empty();) {
         const std::size_t end = std::min(rest.find_first_of("_-"), rest.size());
         along.push_back(rest.substr(0, end));
         rest.remove_prefix(std::min(end + 1, rest.size()));

@@ -228,7 +228,7 @@ void TraceWalk::takeOneSided(Side &own, Side &other, bool isA)
         const TraceRecord &a = isA ? record : partner->second.record;
         const TraceRecord &b = isA ? partner->second.record : record;
         // Of another shape at the same place it did not move: nothing met between the two.
-        const bool moved = m_pairs != partner->second.pairs;
+        const bool moved = m_pairs != partner->second.pairs || sameToken(a, b);
         m_visit({&a, &b, partner->second.ordinal, false, moved, false});
         other.waitingBytes -= partner->second.bytes;
         other.waiting.erase(partner);

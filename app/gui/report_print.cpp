@@ -74,8 +74,8 @@ public:
         html +=
             QLatin1String("<table width=\"100%\" cellspacing=\"0\" cellpadding=\"2\"><thead><tr>");
         // Names and notes at the ends of a wide table get what its numbers do not need.
-        const std::size_t last = block.columns.size() - 1;
-        for (std::size_t i = 0; i <= last; ++i) {
+        const std::size_t last = std::max<std::size_t>(block.columns.size(), 1) - 1;
+        for (std::size_t i = 0; i < block.columns.size(); ++i) {
             const ReportColumn &column = block.columns[i];
             const bool isText = last > 6 && !column.number;
             const int width = !isText ? 0 : i == 0 ? NameWidth : i == last ? NoteWidth : 0;

@@ -97,6 +97,7 @@ private:
             const std::size_t at = numbers.at();
             numbers.skip(size);
             m_isSound = m_isSound && numbers.isWhole();
+            m_isFiltered = m_isFiltered || type == PipelineMessage; // shared by others or not
             if (m_isSound && (flags & IsShared) == 0)
                 takeMessage(type, number, at, size);
         }
@@ -109,7 +110,6 @@ private:
         switch (type) {
         case DatatypeMessage: return takeDatatype(number, at, size);
         case LayoutMessage: return takeLayout(number, at, size);
-        case PipelineMessage: m_isFiltered = true; return;
         case AttributeMessage: return takeAttribute(number, at, size);
         case ContinuationMessage: break;
         default: return;

@@ -199,6 +199,9 @@ private slots:
         other.axes[0].second = 1;
         QVERIFY(!areGroupPeers(one, other, "dp_cp") && !areGroupPeers(one, other, "dp"));
         QVERIFY(areGroupPeers(one, other, "default")); // may join all
+        const TraceCoordinate here{{}, {{"dp_replicate", 0}, {"dp_shard", 0}}},
+            there{{}, {{"dp_replicate", 1}, {"dp_shard", 0}}};
+        QVERIFY(!areGroupPeers(here, there, "dp_shard")); // one axis, whatever its name
     }
 
     void aCopyIsNeverTheOrigin() // M13
@@ -320,6 +323,62 @@ private slots:
         const TraceComparison cut = compared(c, d);
         QVERIFY(firstOf(cut).kind == DivergenceKind::Missing);
         QVERIFY(decide(cut.facts).outcome == Outcome::Undecided);
+        // It lost its head: an end without a begin.
+        FakeTrace e;
+        e.rankOf(0, {{1, {linear(1, "3", "4"), end}}});
+        const TraceComparison headless = compared(c, e);
+        QVERIFY(decide(headless.facts).outcome == Outcome::Undecided);
+        // What was lost before a difference of the same step vouches for nothing.
+        FakeTrace f;
+        TraceRecord other = linear(1, "3", "9");
+        f.rankOf(0, {{1, {begin, other}}});
+        const TraceComparison both = compared(c, f);
+        QVERIFY(firstOf(both).kind == DivergenceKind::Value);
+        QVERIFY(!firstDivergenceIn(both)->provenEqualBefore);
+    }
+
+    /// However many: there is no number from which a loss becomes a difference.
+    void manyLostRecordsAreLost()
+    {
+        TraceRecord begin = call("begin", 0, {}, {}), end = call("end", 0, {}, {});
+        begin.role = RecordRole::IterationBegin;
+        end.role = RecordRole::IterationEnd;
+        std::vector<TraceRecord> all = {begin};
+        for (int i = 0; i < 70'000; ++i)
+            all.push_back(call("op" + std::to_string(i), 0, {}, {seen("1")}));
+        FakeTrace a, b;
+        b.rankOf(0, {{1, {all.begin(), all.begin() + 1000}}});
+        all.push_back(end);
+        a.rankOf(0, {{1, std::move(all)}});
+        const TraceComparison result = compared(a, b);
+        QCOMPARE(result.coverage.onlyA, std::uint64_t(70'002 - 1000));
+        QVERIFY(!result.facts.oneSidedComplete);
+        QVERIFY(decide(result.facts).outcome == Outcome::Undecided);
+    }
+
+    /// Nothing meets in a window of alignment: what then meets by name alone has moved.
+    void aWholeStepInReverseHasMoved() // M5
+    {
+        std::vector<TraceRecord> forward;
+        for (int i = 0; i < 600; ++i)
+            forward.push_back(call("op" + std::to_string(i), 0, {seen("1")}, {seen("2")}));
+        std::vector<TraceRecord> backward(forward.rbegin(), forward.rend());
+        const TraceComparison result = compared(std::move(forward), std::move(backward));
+        QVERIFY(result.facts.orderDiffers);
+        QVERIFY(decide(result.facts).outcome == Outcome::Different);
+    }
+
+    void whatTellsNoOrderProvesNothingBefore()
+    {
+        const auto strong = [](const char *name, const char *digest) {
+            TraceRecord record = call(name, 0, {}, {seen(digest, DigestKind::Sha256)});
+            record.isPlaced = false;
+            return record;
+        };
+        const TraceRecord first = strong("grad_out", "1"), a = strong("loss", "2"),
+                          b = strong("loss", "3");
+        const TraceComparison result = compared({first, a}, {first, b});
+        QCOMPARE(firstOf(result).doubt, std::string("a side does not tell the order of execution"));
     }
 
     void anotherShapeAtItsPlaceDidNotMove() // M5

@@ -161,8 +161,6 @@ void StepStrip::refreshMarks()
             std::shared_ptr<const std::vector<StepMark>>(m_comparison, &all));
         return;
     }
-    m_rankRows = rowsOfRanks(*m_comparison->trace);
-    m_batchRows = rowsOfMicroBatches(*m_comparison->trace);
     refreshTimeline();
     auto lane = std::make_shared<std::vector<StepMark>>();
     std::copy_if(all.begin(), all.end(), std::back_inserter(*lane),

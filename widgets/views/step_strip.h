@@ -134,7 +134,7 @@ private:
     std::shared_ptr<const Marks> m_stops; ///< what can be selected: beside a timeline one a step
     TimelineLanes m_timeline;
     Rows m_rows = Rows::Stages;
-    std::vector<TimelineRow> m_rankRows, m_batchRows; ///< of m_marked
+    std::vector<TimelineRow> m_rankRows, m_batchRows; ///< of m_marked, once they were asked for
     QMenu *m_rowsMenu;
     QActionGroup *m_rowsActions;
     QToolButton *m_rowsButton; ///< below the labels, where there is a choice

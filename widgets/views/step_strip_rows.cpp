@@ -59,7 +59,8 @@ void StepStrip::refreshRows()
 {
     const bool hasRanks =
         m_comparison && m_comparison->trace && m_comparison->trace->ranks.size() > 1;
-    const bool hasBatches = !m_batchRows.empty();
+    const bool hasBatches =
+        m_comparison && m_comparison->trace && !m_comparison->trace->microBatches.empty();
     if ((m_rows == Rows::Ranks && !hasRanks) || (m_rows == Rows::MicroBatches && !hasBatches)) {
         m_rows = Rows::Stages;
         refreshTimeline();
@@ -82,6 +83,10 @@ void StepStrip::refreshTimeline()
 {
     if (!m_comparison || !m_comparison->trace)
         return;
+    if (m_rows == Rows::Ranks && m_rankRows.empty())
+        m_rankRows = rowsOfRanks(*m_comparison->trace);
+    if (m_rows == Rows::MicroBatches && m_batchRows.empty())
+        m_batchRows = rowsOfMicroBatches(*m_comparison->trace);
     std::optional<TimelineLanes::Place> divergence;
     if (const auto &first = m_comparison->firstDivergence; first && first->step)
         divergence = TimelineLanes::Place{*first->step, rowOfDivergence()};
