@@ -12,15 +12,15 @@ namespace forkpoint {
 
 namespace {
 
-std::string verbOf(DivergenceKind kind)
+std::string verbOf(const RankDivergence &first)
 {
-    switch (kind) {
+    switch (first.kind) {
     case DivergenceKind::Value: return " differs first";
     case DivergenceKind::Order: return " is the first that comes in another order";
     case DivergenceKind::ControlFlow:
     case DivergenceKind::Missing: break;
     }
-    return " is the first that is on one side only";
+    return std::string(" is the first that only ") + (first.record.placeA ? "A" : "B") + " has";
 }
 
 std::string recordWords(const RecordName &record)
@@ -53,7 +53,7 @@ std::string sentenceOf(const RankComparison &rank, const TraceComparison &trace)
         text = "In step " + std::to_string(*first.record.iteration) + ", on ";
     else
         text = "On ";
-    text += rank.coordinate.toText() + ", " + recordWords(first.record) + verbOf(first.kind) + "; "
+    text += rank.coordinate.toText() + ", " + recordWords(first.record) + verbOf(first) + "; "
         + beforeWords(first) + ". ";
     if (first.kind == DivergenceKind::Value) {
         text += "It is " + std::string(toString(first.classification.divergenceClass)) + ": "

@@ -185,13 +185,18 @@ std::string tensorLine(const TensorRow &row)
     const DiffStats &stats = *row.stats;
     text += grouped(stats.differentElements) + " of " + grouped(row.elements) + " differ ("
         + percentage(stats.differentElements, row.elements) + ")";
-    if (stats.maxAbsIndex != NoIndex && stats.differentElements > 0)
+    // Where NaN and infinities alone differ the largest distance is of elements that are equal.
+    const std::string outside = outsideArithmetic(stats);
+    const bool isOutside = !outside.empty() && stats.maxAbs == 0 && stats.maxUlp == 0;
+    if (isOutside)
+        text += ", 0 apart where both are finite";
+    else if (stats.maxAbsIndex != NoIndex && stats.differentElements > 0)
         text += ", max |B-A| "
             + (row.dtypeA.isInteger() ? grouped(stats.maxAbsInteger)
                                       : significant(stats.maxAbs, 4));
-    if (row.dtypeA.isFloating() && stats.maxUlpIndex != NoIndex)
+    if (row.dtypeA.isFloating() && stats.maxUlpIndex != NoIndex && !isOutside)
         text += ", max ULP " + grouped(stats.maxUlp);
-    text += outsideArithmetic(stats);
+    text += outside;
     if (row.firstPlaces && row.firstPlaces->owned())
         text +=
             "; first at " + coordinatesText(row) + " in " + printable(row.firstPlaces->toString());

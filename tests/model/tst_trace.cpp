@@ -458,9 +458,8 @@ private slots:
         QCOMPARE(links.size(), std::size_t(1));
         QCOMPARE(links[0].compared, std::uint64_t(3)); // input and output of one, and the other
         QCOMPARE(links[0].different, std::uint64_t(1));
-        QVERIFY(
-            text(firstDivergenceIn(result)->sentence)
-                .contains("more (op) is the first that is on one side only; before it 1 record"));
+        QVERIFY(text(firstDivergenceIn(result)->sentence)
+                    .contains("more (op) is the first that only B has; before it 1 record"));
         QVERIFY(links[0].strength == Strength::Metadata);
         QVERIFY(
             text(coverageSentence(result.coverage)).endsWith("; 0 records only in A, 1 only in B"));

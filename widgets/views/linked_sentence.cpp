@@ -89,10 +89,12 @@ void LinkedSentence::appendWords(std::vector<Segment> &segments, const QString &
             continue;
         }
         const QString name = text.mid(word.first, word.end - word.first);
-        const QString link = linkOf(name, before, word.inBrackets);
+        const bool isNamed = text.mid(word.end, 2) == QLatin1String(" (");
+        const QString link = linkOf(name, before, word.inBrackets, isNamed);
         if (!link.isEmpty()) {
             // A step is called by its word, too.
-            const qsizetype begin = link.startsWith(QLatin1String("step:")) ? stepAt : word.first;
+            const qsizetype begin =
+                link.startsWith(QLatin1String("step:")) ? std::max(stepAt, written) : word.first;
             if (begin > written)
                 segments.push_back(linked(plain, text.mid(written, begin - written), {}));
             segments.push_back(linked(plain, text.mid(begin, word.end - begin), link));
@@ -105,7 +107,10 @@ void LinkedSentence::appendWords(std::vector<Segment> &segments, const QString &
         segments.push_back(linked(plain, text.mid(written), {}));
 }
 
-QString LinkedSentence::linkOf(const QString &word, const QString &before, bool inBrackets) const
+/// Items may be called like words of prose ("step", "loss"): such a word is one where it `isNamed`,
+/// its class behind it in brackets.
+QString LinkedSentence::linkOf(const QString &word, const QString &before, bool inBrackets,
+                               bool isNamed) const
 {
     if (inBrackets)
         return linkOfPlace(word);
@@ -115,12 +120,14 @@ QString LinkedSentence::linkOf(const QString &word, const QString &before, bool 
     const auto &first = m_runs.firstDivergence;
     const auto isMetric = std::any_of(m_runs.metrics.begin(), m_runs.metrics.end(),
                                       [&](const auto &metric) { return metric.name == name; });
-    const bool isItem = holds(m_shown.tensors, name) || holds(m_shown.values, name);
-    if (isMetric && !isItem)
-        return QStringLiteral("metric:") + word;
-    if (isItem || (first && word == displayText(first->name)))
+    const bool isProse =
+        std::all_of(word.begin(), word.end(), [](QChar c) { return c.isLetter(); });
+    const bool isItem = (isNamed || !isProse)
+        && (holds(m_shown.tensors, name) || holds(m_shown.values, name)
+            || (first && word == displayText(first->name)));
+    if (isItem)
         return QStringLiteral("item:") + word;
-    return {};
+    return isMetric ? QStringLiteral("metric:") + word : QString();
 }
 
 QString LinkedSentence::linkOfStep(const QString &number) const

@@ -24,7 +24,7 @@ public:
 private:
     void appendWords(std::vector<StyledText::Segment> &segments, const QString &text,
                      const StyledText::Segment &plain) const;
-    QString linkOf(const QString &word, const QString &before, bool inBrackets) const;
+    QString linkOf(const QString &word, const QString &before, bool inBrackets, bool isNamed) const;
     QString linkOfStep(const QString &number) const;
     QString linkOfPlace(const QString &word) const;
 

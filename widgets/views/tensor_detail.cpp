@@ -72,8 +72,13 @@ QString numbersLine(const TensorRow &row, const DiffStats *stats)
                        .arg(groupedText(stats->differentElements), groupedText(stats->elements),
                             percentText(stats->differentElements, stats->elements));
     if (measuredType(row).isFloating()) {
-        text += TensorDetail::tr(" · max |B−A| %1 · max ULP %2")
-                    .arg(QString::number(stats->maxAbs, 'g', 4), groupedText(stats->maxUlp));
+        const bool hasSpecials = stats->nanA + stats->nanB + stats->infA + stats->infB > 0;
+        // Where NaN and infinities alone differ the largest distance is of elements that are equal.
+        if (stats->differentElements > 0 && hasSpecials && stats->maxAbs == 0 && stats->maxUlp == 0)
+            text += TensorDetail::tr(" · 0 apart where both are finite");
+        else
+            text += TensorDetail::tr(" · max |B−A| %1 · max ULP %2")
+                        .arg(QString::number(stats->maxAbs, 'g', 4), groupedText(stats->maxUlp));
         if (const auto relative = relativeDifference(*stats))
             text += TensorDetail::tr(" · relative L2 %1").arg(QString::number(*relative, 'g', 3));
         text += QStringLiteral(" · ") + specials(*stats);
