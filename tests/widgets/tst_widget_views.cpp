@@ -32,6 +32,8 @@
 
 #include <cmath>
 
+#include <qcustomplot.h>
+
 using namespace forkpoint;
 
 namespace {
@@ -392,6 +394,10 @@ void TestWidgetViews::detailSummarisesAndPlots()
     QCOMPARE(bins.front().first, plot->zeroPosition());
     QCOMPARE(bins.front().second, std::uint64_t(2304 - 632));
     QCOMPARE(bins.size(), std::size_t(7));
+    const auto *bars =
+        qobject_cast<const QCPBars *>(plot->findChild<QCustomPlot *>()->plottable(2));
+    QVERIFY(bars); // drawn up to its count, whatever it stands on
+    QCOMPARE(bars->baseValue() + bars->data()->at(0)->value, double(bins.front().second));
     TensorRow onlyA = identicalRow("x", {{3}});
     onlyA.b.reset();
     onlyA.status = ItemStatus::OnlyInA;

@@ -283,7 +283,7 @@ void HistogramPlot::rebuild()
         bars->setBrush(m_series[i].color);
         const double shift = (double(i) - (double(m_series.size()) - 1) / 2) * width;
         for (const auto &[position, count] : drawnBins(i))
-            bars->addData(position + shift, double(count));
+            bars->addData(position + shift, double(count) - CountOfNothing); // on top of the base
     }
     drawSelection();
 }
