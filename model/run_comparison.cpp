@@ -204,6 +204,8 @@ std::optional<FirstDivergence> firstDivergenceIn(const CheckpointComparison &com
     }
     const bool missing = first.status == ItemStatus::OnlyInA || first.status == ItemStatus::OnlyInB;
     divergence.kind = missing ? "missing" : "value";
+    if (missing)
+        divergence.onlyIn = first.status == ItemStatus::OnlyInA ? "A" : "B";
     if (first.executionOrder != NoOrder)
         divergence.provenEqualName = lastEqualBefore(comparison, first.executionOrder);
     return divergence;
@@ -225,7 +227,8 @@ FirstDivergence divergenceOf(const MetricComparison &metric)
 std::string divergenceSentence(const FirstDivergence &divergence, const StepsLookedAt &steps)
 {
     const std::string what = named(divergence.name, divergence.stage);
-    const std::string verb = divergence.kind == "missing" ? " is on one side only" : " differs";
+    const std::string verb =
+        divergence.onlyIn.empty() ? " differs" : " is only in " + divergence.onlyIn;
     if (!divergence.step || !steps.series)
         return what + verb + "; what came before is not in this pair.";
     const std::string at = "step " + std::to_string(*divergence.step);

@@ -42,6 +42,7 @@ struct FirstDivergence
         stage;        ///< "restored", "optimizer", "rng", "batch", "forward", "loss", "weight", ...
     std::string name; ///< of the first item that differs, in causal (or recorded) order
     std::string kind = "value"; ///< or "missing", "control-flow", "order"
+    std::string onlyIn; ///< "A" or "B": of a checkpoint's item that is missing on the other side
     std::optional<std::int64_t> microBatch, rank;
     std::optional<TraceCoordinate> coordinate; ///< of a trace that names its axes
     std::optional<std::uint64_t> call;
