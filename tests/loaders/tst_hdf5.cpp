@@ -233,14 +233,24 @@ private slots:
     }
 
     /// Numbers that cannot be, under checksums that are right.
+    void impossibleNumbersCostTheirDatasetAlone_data()
+    {
+        QTest::addColumn<QString>("file");
+        QTest::newRow("array") << "bent_array.h5";
+        QTest::newRow("continuation") << "bent_continuation.h5";
+    }
     void impossibleNumbersCostTheirDatasetAlone()
     {
-        for (const char *const file : {"bent_continuation.h5", "bent_array.h5"}) {
-            const Loaded loaded = open(file);
-            const auto &tensors = loaded.catalog().tensors;
-            QVERIFY2(tensors[*named(loaded, "b")].unreadable, file);
-            for (const char *const name : {"a", "c"})
-                QVERIFY2(!tensors[*named(loaded, name)].unreadable, file);
+        QFETCH(QString, file);
+#if defined(__SANITIZE_ADDRESS__)
+        if (file == "bent_continuation.h5")
+            QSKIP("the sanitizer ends a process that asks for 2^64 bytes, as libhdf5 does");
+#endif
+        const Loaded loaded = open(file);
+        for (const char *const name : {"a", "b", "c"}) {
+            const auto index = named(loaded, name);
+            QVERIFY2(index, name);
+            QCOMPARE(loaded.catalog().tensors[*index].unreadable.has_value(), *name == 'b');
         }
     }
 
