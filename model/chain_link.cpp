@@ -5,6 +5,21 @@
 
 namespace forkpoint {
 
+namespace {
+
+int weightOf(LinkStatus status)
+{
+    switch (status) {
+    case LinkStatus::Different: return 3;
+    case LinkStatus::Undecided: return 2;
+    case LinkStatus::Equal: return 1;
+    case LinkStatus::NotRecorded: break;
+    }
+    return 0;
+}
+
+} // namespace
+
 std::string_view toString(LinkStatus status)
 {
     switch (status) {
@@ -14,6 +29,20 @@ std::string_view toString(LinkStatus status)
     case LinkStatus::Undecided: return "undecided";
     }
     return "undecided";
+}
+
+void addLink(ChainLink &sum, const ChainLink &link)
+{
+    sum.compared += link.compared;
+    sum.different += link.different;
+    if (weightOf(link.status) > weightOf(sum.status)) {
+        sum.status = link.status;
+        sum.strength = link.strength;
+    } else if (link.status == sum.status) {
+        // Of equality the weakest, of a difference the strongest: each says what the sum may claim.
+        sum.strength = link.status == LinkStatus::Different ? std::max(sum.strength, link.strength)
+                                                            : std::min(sum.strength, link.strength);
+    }
 }
 
 void LinkSum::add(const EvidenceSum &evidence, std::uint64_t oneSided)

@@ -30,6 +30,10 @@ struct ChainLink
     Strength strength = Strength::None; ///< of equality the weakest, of a difference the strongest
 };
 
+/// Adds a link to one that stands for several: counts are summed, the most telling status stays (a
+/// difference over what is not decided, that over equality, that over holes), with its strength.
+void addLink(ChainLink &sum, const ChainLink &link);
+
 /// Evidence of one link, added up: of a stage of a step, or of a rank or micro-batch in it.
 class LinkSum
 {

@@ -4,32 +4,7 @@
 #include "model/run_comparison.h"
 #include "model/trace_stage.h"
 
-#include <algorithm>
-
 namespace forkpoint {
-
-namespace {
-
-/// A difference outweighs what is open, and that what is equal.
-LinkStatus worse(LinkStatus one, LinkStatus other)
-{
-    for (const LinkStatus status : {LinkStatus::Different, LinkStatus::Undecided}) {
-        if (one == status || other == status)
-            return status;
-    }
-    return LinkStatus::Equal;
-}
-
-/// Of equality the weakest, of a difference the strongest: each says what the sum may claim.
-Strength strengthOf(const ChainLink &sum, const ChainLink &link)
-{
-    if (sum.status != link.status)
-        return sum.status == worse(sum.status, link.status) ? sum.strength : link.strength;
-    return sum.status == LinkStatus::Different ? std::max(sum.strength, link.strength)
-                                               : std::min(sum.strength, link.strength);
-}
-
-} // namespace
 
 std::map<StateClass, ChainLink> classEvidence(const RunComparison &comparison)
 {
@@ -44,13 +19,8 @@ std::map<StateClass, ChainLink> classEvidence(const RunComparison &comparison)
             || !isAsked(link))
             continue;
         const auto [place, isNew] = classes.try_emplace(stateClass, link);
-        if (isNew)
-            continue;
-        ChainLink &sum = place->second;
-        sum.strength = strengthOf(sum, link);
-        sum.status = worse(sum.status, link.status);
-        sum.compared += link.compared;
-        sum.different += link.different;
+        if (!isNew)
+            addLink(place->second, link);
     }
     return classes;
 }

@@ -90,33 +90,12 @@ std::string nameOfRanks(const std::vector<RankComparison> &all,
 
 Links summed(const std::vector<const Links *> &all, const std::string &name)
 {
-    // From the least telling: a difference shows over what is not decided, that over equality.
-    const auto weight = [](LinkStatus status) {
-        switch (status) {
-        case LinkStatus::Different: return 3;
-        case LinkStatus::Undecided: return 2;
-        case LinkStatus::Equal: return 1;
-        case LinkStatus::NotRecorded: break;
-        }
-        return 0;
-    };
     std::map<std::optional<std::int64_t>, ChainLink> sums;
     for (const Links *links : all) {
         for (const ChainLink &link : *links) {
             const auto [place, isNew] = sums.emplace(link.step, link);
-            ChainLink &sum = place->second;
-            if (isNew)
-                continue;
-            sum.compared += link.compared;
-            sum.different += link.different;
-            if (weight(link.status) > weight(sum.status)) {
-                sum.status = link.status;
-                sum.strength = link.strength;
-            } else if (link.status == sum.status) {
-                sum.strength = link.status == LinkStatus::Different
-                    ? std::max(sum.strength, link.strength)
-                    : std::min(sum.strength, link.strength);
-            }
+            if (!isNew)
+                addLink(place->second, link);
         }
     }
     Links list;

@@ -9,9 +9,9 @@
 namespace forkpoint {
 
 /// Makes links of what a sentence about a comparison names: "item:NAME" of tensors, values and of
-/// what differs first, "metric:NAME", "step:N" of steps that can be shown, in brackets
-/// "class:NAME" of classes and "place:STEP:STAGE" of stages of the causal chain. NAME is as displayText() gives it.
-/// Both comparisons outlive it.
+/// what differs first, "metric:NAME", "step:N" of steps that can be shown, in brackets "class:NAME"
+/// of classes and "place:STEP:STAGE" of stages of the causal chain. NAME is as displayText() gives
+/// it. Both comparisons outlive it.
 class LinkedSentence
 {
 public:
