@@ -157,7 +157,8 @@ void TraceComparer::State::prepare(const TraceRequest &request)
     coverage.iterationsOnlyB = plan.iterationsOnlyB;
     if (request.steps.only && request.steps.only->a != request.steps.only->b)
         coverage.iterationInB = request.steps.only->b;
-    coverage.worldSize = worldSizeOf(*a);
+    links.takeGrid(gridSizesOf(*a));
+    coverage.worldSize = links.worldSize();
     for (const TracePlan::Rank &rank : plan.ranks)
         result.ranks.push_back({a->streams()[rank.a].coordinate, {}, 0, 0, {}});
     lastEqual.resize(plan.ranks.size());
@@ -248,7 +249,7 @@ void TraceComparer::State::takePair(const TraceWalk::Event &event, std::size_t r
         all.metadataDiffers && all.evidence != Evidence::Different ? 1u : 0u;
     if (record.role == RecordRole::CollectiveBegin)
         unit.begun.insert_or_assign(record.group, evidence.inputs);
-    links.see(record, evidence.inputs, rank);
+    links.see(record, evidence.inputs, rank, result.ranks[rank].coordinate);
     const bool reordered = event.reordered();
     result.coverage.moved += reordered ? 1u : 0u;
     result.coverage.unordered += event.moved && !reordered ? 1u : 0u;

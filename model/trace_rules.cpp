@@ -285,22 +285,29 @@ void judgeReceived(Classification &found, const TraceRecord &a, const TraceRecor
     found.probe = "probe the producer of the inputs of " + a.name + usualProducer(a);
 }
 
-bool areGroupPeers(const TraceCoordinate &a, const TraceCoordinate &b, std::string_view group)
+std::vector<std::string_view> groupAxes(const TraceCoordinate &coordinate, std::string_view group)
 {
     const auto isAxis = [&](std::string_view word) {
-        return std::any_of(a.axes.begin(), a.axes.end(),
+        return std::any_of(coordinate.axes.begin(), coordinate.axes.end(),
                            [&](const auto &entry) { return entry.first == word; });
     };
-    std::vector<std::string_view> along; // "dp_cp" joins what stands alike on all other axes
     if (isAxis(group))
-        along.push_back(group);
-    for (std::string_view rest = along.empty() ? group : std::string_view(); !rest.empty();) {
-        const std::size_t end = std::min(rest.find_first_of("_-"), rest.size());
-        along.push_back(rest.substr(0, end));
-        rest.remove_prefix(std::min(end + 1, rest.size()));
+        return {group};
+    std::vector<std::string_view> axes; // "dp_cp" joins what stands alike on all other axes
+    while (!group.empty()) {
+        const std::size_t end = std::min(group.find_first_of("_-"), group.size());
+        axes.push_back(group.substr(0, end));
+        if (!isAxis(axes.back()))
+            return {};
+        group.remove_prefix(std::min(end + 1, group.size()));
     }
-    if (a.axes.size() != b.axes.size() || along.empty()
-        || !std::all_of(along.begin(), along.end(), isAxis))
+    return axes;
+}
+
+bool areGroupPeers(const TraceCoordinate &a, const TraceCoordinate &b, std::string_view group)
+{
+    const std::vector<std::string_view> along = groupAxes(a, group);
+    if (a.axes.size() != b.axes.size() || along.empty())
         return true;
     for (std::size_t i = 0; i < a.axes.size(); ++i) {
         const bool isAlong = std::find(along.begin(), along.end(), a.axes[i].first) != along.end();

@@ -63,6 +63,10 @@ bool isArtifact(const TraceRecord &call);
 /// tell no value; the inputs do.
 RecordEvidence evidenceOf(const TraceRecord &a, const TraceRecord &b);
 
+/// The axes along which a process group of that name joins ranks: "dp_cp" along two of them; none where
+/// a word of the name is no axis of the coordinate. Views into `group`.
+std::vector<std::string_view> groupAxes(const TraceCoordinate &coordinate, std::string_view group);
+
 /// Whether two ranks are in one process group of that name, as far as their coordinates tell: "dp",
 /// "dp_cp" join ranks along these axes. A name of no axes may join all.
 bool areGroupPeers(const TraceCoordinate &a, const TraceCoordinate &b, std::string_view group);

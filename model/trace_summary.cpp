@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <tuple>
 
 namespace forkpoint {
@@ -74,6 +75,30 @@ std::vector<std::size_t> earliestOf(const TraceComparison &comparison,
     return ranks;
 }
 
+/// The records at which these ranks differ first, each with its ranks, in the order of these.
+std::vector<std::pair<std::string, std::vector<std::size_t>>>
+sitesOf(const TraceComparison &comparison, const std::vector<std::size_t> &ranks)
+{
+    std::vector<std::pair<std::string, std::vector<std::size_t>>> sites;
+    std::map<std::pair<std::string, std::uint64_t>, std::size_t> known;
+    std::map<std::string, std::size_t> calls; // of one name
+    for (const std::size_t rank : ranks) {
+        const RecordName &record = comparison.ranks[rank].first->record;
+        const auto [place, isNew] =
+            known.emplace(std::pair(record.name, record.call), sites.size());
+        if (isNew) {
+            ++calls[record.name];
+            sites.push_back({record.name, {}});
+        }
+        sites[place->second].second.push_back(rank);
+    }
+    for (const auto &[record, place] : known) {
+        if (calls.at(record.first) > 1)
+            sites[place].first += ", number " + std::to_string(record.second);
+    }
+    return sites;
+}
+
 void addConclusion(TraceComparison &comparison)
 {
     const auto all = earliestOf(comparison, std::nullopt);
@@ -89,26 +114,28 @@ void addConclusion(TraceComparison &comparison)
         }
         return;
     }
-    const RecordName &named = comparison.ranks[origins.front()].first->record;
-    const bool same = std::all_of(origins.begin(), origins.end(), [&](std::size_t rank) {
-        const RecordName &other = comparison.ranks[rank].first->record;
-        return other.name == named.name && other.call == named.call;
-    });
-    const std::string where = rankWords(comparison, origins);
-    if (same && origins.size() > 1 && origins.size() == comparison.ranks.size()) {
+    const auto sites = sitesOf(comparison, origins);
+    if (sites.size() == 1 && origins.size() > 1 && origins.size() == comparison.ranks.size()) {
         add(comparison, "origin-everywhere", Severity::Warning,
-            named.name + " is the origin on every compared rank: the operation itself varies",
+            sites.front().first
+                + " is the origin on every compared rank: the operation itself varies",
             Certainty::ConsistentWith);
-    } else {
-        add(comparison, "origins", Severity::Warning,
-            "origin" + std::string(origins.size() > 1 ? "s" : "") + " at " + named.name + " ("
-                + where + ")"
-                + (comparison.ranks.size() > origins.size()
-                       ? ": a part of the ranks, so placement, input distribution or reduction "
-                         "order are to be looked at"
-                       : ""),
-            Certainty::ConsistentWith);
+        return;
     }
+    constexpr std::size_t Shown = 8;
+    std::string where;
+    for (std::size_t i = 0; i < std::min(sites.size(), Shown); ++i)
+        where += (i > 0 ? "; " : "") + sites[i].first + " ("
+            + rankWords(comparison, sites[i].second) + ")";
+    if (sites.size() > Shown)
+        where += "; and " + counted(sites.size() - Shown, "more record", "more records");
+    add(comparison, "origins", Severity::Warning,
+        (origins.size() > 1 ? "origins at " : "origin at ") + where
+            + (comparison.ranks.size() > origins.size()
+                   ? ": a part of the ranks, so placement, input distribution or reduction "
+                     "order are to be looked at"
+                   : ""),
+        Certainty::ConsistentWith);
 }
 
 void addMetadataFindings(TraceComparison &comparison)
@@ -177,18 +204,21 @@ std::string_view toString(DivergenceKind kind)
     return "value";
 }
 
-std::optional<std::uint64_t> worldSizeOf(const Trace &trace)
+std::map<std::string, std::uint64_t> gridSizesOf(const Trace &trace)
 {
+    std::map<std::string, std::uint64_t> sizes;
     for (const TraceStream &stream : trace.streams()) {
         for (const TraceFact &fact : stream.facts) {
             std::uint64_t size = 0;
             const char *const end = fact.value.data() + fact.value.size();
             const auto [stop, error] = std::from_chars(fact.value.data(), end, size);
-            if (fact.name == "world_size" && error == std::errc() && stop == end)
-                return size;
+            const bool isOfGrid =
+                fact.role == TraceFact::Role::Parallel || fact.name == "world_size";
+            if (isOfGrid && error == std::errc() && stop == end)
+                sizes.emplace(fact.name, size);
         }
     }
-    return std::nullopt;
+    return sizes;
 }
 
 std::optional<std::size_t> chooseFirst(const TraceComparison &comparison)

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,8 +13,9 @@
 
 namespace forkpoint {
 
-/// The number of ranks that a trace says its job had.
-std::optional<std::uint64_t> worldSizeOf(const Trace &trace);
+/// What a trace says of its process grid: the number of ranks of its job ("world_size"), and of those
+/// along each axis.
+std::map<std::string, std::uint64_t> gridSizesOf(const Trace &trace);
 
 /// Whose first divergence is the first: of the earliest iteration an origin, else the one that stands
 /// first in the causal chain of the step, else the lowest rank (rules M8, M10).

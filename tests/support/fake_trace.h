@@ -39,6 +39,13 @@ public:
         return *this;
     }
 
+    /// The axes of a rank that was added, by the order of adding.
+    FakeTrace &place(std::size_t stream, std::vector<std::pair<std::string, std::int64_t>> axes)
+    {
+        m_streams[stream].coordinate.axes = std::move(axes);
+        return *this;
+    }
+
     const std::string &dialect() const override { return kind; }
     const std::vector<TraceStream> &streams() const override { return m_streams; }
     const std::vector<std::string> &files() const override { return m_files; }
