@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/logical_sides.h"
 
+#include "model/megatron_names.h"
 #include "model/name_pairing.h"
 #include "model/whole_tensors.h"
 
@@ -26,10 +27,13 @@ std::set<OwnerCoordinate> ranksOf(const Catalog &catalog)
     return ranks;
 }
 
-std::shared_ptr<const TensorSource> wholeIfRanks(std::shared_ptr<const TensorSource> source)
+std::shared_ptr<const TensorSource> wholeIfRanks(std::shared_ptr<const TensorSource> source,
+                                                 const Catalog &other)
 {
-    const Catalog &catalog = source->catalog();
-    return catalog.complete && listsModelParallelRanks(catalog) ? withWholeTensors(source) : source;
+    if (!source->catalog().complete || !listsModelParallelRanks(source->catalog()))
+        return source;
+    auto whole = withWholeTensors(withSharedNames(std::move(source), other));
+    return withStackedStates(std::move(whole), other);
 }
 
 using Said = std::tuple<std::string, std::string>; ///< slot, and what the name says
@@ -138,11 +142,13 @@ LogicalSides logicalSides(std::shared_ptr<const TensorSource> a,
         && listsModelParallelRanks(b->catalog()) && ranksOf(a->catalog()) == ranksOf(b->catalog());
     if (sameRanks)
         return {std::move(a), std::move(b)};
-    a = wholeIfRanks(std::move(a));
-    b = wholeIfRanks(std::move(b));
+    a = wholeIfRanks(std::move(a), b->catalog());
+    b = wholeIfRanks(std::move(b), a->catalog());
     auto apart = withLayersApart(a, b->catalog());
     b = withLayersApart(std::move(b), a->catalog());
-    return {std::move(apart), std::move(b)};
+    a = withStepsApart(std::move(apart), b->catalog());
+    b = withStepsApart(std::move(b), a->catalog());
+    return {std::move(a), std::move(b)};
 }
 
 void tellAssembled(std::vector<TensorPair> &pairs, const TensorSource &a, const TensorSource &b)

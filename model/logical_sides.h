@@ -15,7 +15,8 @@ struct LogicalSides
 };
 
 /// A side that lists what each model-parallel rank holds gets whole tensors, unless the other was
-/// written by the same ranks (withWholeTensors()); layers stacked in one tensor ("decoder.layers.x")
+/// written by the same ranks (withWholeTensors()), and the other side's names for what both hold
+/// (model/megatron_names.h); layers stacked in one tensor ("decoder.layers.x")
 /// become one tensor each where the other side has them so. Everything else stays as it is. Two equal
 /// calls give equal catalogues: an index into one is one into the other. Nothing is read.
 /// Strict and raw pairing leave both sides untouched.

@@ -3,6 +3,8 @@
 
 #include "model/resume_rules.h"
 
+#include <algorithm>
+
 namespace forkpoint {
 
 namespace {
@@ -23,7 +25,9 @@ bool mayNameRank(const TensorRef &tensor)
 template <class Item>
 OwnerCoordinate namedRank(const Item &item)
 {
-    return ResumeRules::builtin().ranksOf(item.name);
+    OwnerCoordinate rank = ResumeRules::builtin().ranksOf(item.name);
+    std::sort(rank.axes.begin(), rank.axes.end()); // formats name the axes in unlike orders
+    return rank;
 }
 
 /// Whether the name says so; a run of one process has generators of no rank.
@@ -81,8 +85,10 @@ RankStates::Side RankStates::sideOf(const Catalog &catalog)
         else if (mayNameRank(tensor))
             addNamed(tensor, side.named);
     }
-    for (const ValueRef &value : catalog.values)
-        addNamed(value, side.named);
+    for (const ValueRef &value : catalog.values) {
+        if (!isContext(value.stateClass)) // what a file says of itself is no rank's state
+            addNamed(value, side.named);
+    }
     return side;
 }
 
