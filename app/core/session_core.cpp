@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/session_core.h"
 
+#include "app/core/side_listing.h"
+
 #include <utility>
 
 namespace forkpoint {
@@ -261,18 +263,29 @@ void Session::Core::listTheOnlySide()
     if (bothOpen() || isOpen(0) == isOpen(1))
         return;
     const std::size_t side = isOpen(0) ? 0 : 1;
+    listSides(m_userStep, side == 0 ? "B is not open" : "A is not open",
+              [this, side](const Error &error) {
+                  if (isOpen(side))
+                      takeUnreadable(side, error);
+              });
+}
+
+/// What the open sides hold, which is not compared.
+void Session::Core::listSides(std::optional<Step> step, const std::string &reason,
+                              std::function<void(const Error &)> failed)
+{
     Job job;
-    job.title = "Listing " + m_sides[side].path;
+    job.title = "Listing " + m_sides[isOpen(0) ? 0 : 1].path;
     job.tag = "list";
     job.lane = Lane::Interactive;
-    job.batch = listSideBatch(
-        inputs(), m_userStep,
-        [this](std::optional<Step> step, std::shared_ptr<const CheckpointComparison> listing) {
-            showStep(step, std::move(listing));
+    job.batch = listSidesBatch(
+        inputs(), step, reason,
+        [this](std::optional<Step> shown, std::shared_ptr<const CheckpointComparison> listing) {
+            showStep(shown, std::move(listing));
         });
-    job.ended = [this, side](JobEnd end, const Error *error) {
-        if (end == JobEnd::Failed && isOpen(side))
-            takeUnreadable(side, *error);
+    job.ended = [failed = std::move(failed)](JobEnd end, const Error *error) {
+        if (end == JobEnd::Failed)
+            failed(*error);
     };
     add(std::move(job), JobWatch::Kind::Minor);
 }
@@ -355,6 +368,12 @@ void Session::Core::takeComparison(std::shared_ptr<const RunComparison> comparis
         showStep(step, shown);
     else if (m_userStep == step && m_comparison->finished)
         showStep(step, shown);
+    // What is refused is there all the same, to be looked at.
+    const bool isRefused = m_comparison->finished && !m_report
+        && m_comparison->verdict.outcome == Outcome::NotCompared && shown->tensors.empty()
+        && shown->values.empty();
+    if (isRefused && !m_userStep)
+        listSides({}, m_comparison->verdict.reason, [](const Error &) {});
 }
 
 void Session::Core::selectStep(std::optional<Step> step)

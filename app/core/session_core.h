@@ -64,6 +64,8 @@ private:
     void leaveReport();
     void showRecorded(std::optional<Step> step);
     void listTheOnlySide();
+    void listSides(std::optional<Step> step, const std::string &reason,
+                   std::function<void(const Error &)> failed);
     void takeUnreadable(std::size_t side, const Error &error);
     void compareAnew();
     void compareRuns();

@@ -4,13 +4,11 @@
 #include "app/core/digest_check.h"
 #include "app/core/output_file.h"
 #include "app/core/report_file.h"
+#include "app/core/side_listing.h"
 #include "app/core/snapshot_clock.h"
 #include "app/core/step_pair.h"
 #include "model/checkpoint_comparer.h"
-#include "model/compare_rows.h"
-#include "model/comparison_verdict.h"
 #include "model/run_comparer.h"
-#include "model/value_comparison.h"
 
 #include <algorithm>
 #include <array>
@@ -58,48 +56,7 @@ struct Comparing
     }
 };
 
-Verdict refusal(std::string reason)
-{
-    VerdictFacts facts;
-    facts.refused = true;
-    facts.refusedReason = std::move(reason);
-    return decide(facts);
-}
-
-/// A catalogue against nothing.
-CheckpointComparison listingOf(const Catalog &catalog, bool isA, const CompareOptions &options)
-{
-    const Catalog none;
-    const Catalog &a = isA ? catalog : none, &b = isA ? none : catalog;
-    const std::string reason = isA ? "B is not open" : "A is not open";
-    const Pairing pairing = pairCatalogs(a, b, options.pairing);
-    CheckpointComparison listing;
-    listing.tensors = prepareRows(pairing, a, b).rows;
-    listing.values = compareValues(a, b, pairing.values, options.strictValues, options.tolerance);
-    for (TensorRow &row : listing.tensors) {
-        row.status = ItemStatus::NotCompared;
-        row.reason = reason;
-    }
-    for (ValueRow &row : listing.values) {
-        row.status = ItemStatus::NotCompared;
-        row.reason = reason;
-    }
-    summarise(listing, {});
-    listing.verdict = refusal(reason);
-    listing.diagnostics = catalog.diagnostics;
-    listing.finished = true;
-    return listing;
-}
-
 } // namespace
-
-std::shared_ptr<const CheckpointComparison> notComparable(std::string reason)
-{
-    CheckpointComparison comparison;
-    comparison.verdict = refusal(std::move(reason));
-    comparison.finished = true;
-    return std::make_shared<const CheckpointComparison>(std::move(comparison));
-}
 
 const ComputeBackend &Engine::backend()
 {
@@ -151,27 +108,6 @@ JobBatch openSideBatch(const SessionEnvironment &environment, std::string path,
     };
 }
 
-JobBatch listSideBatch(
-    SessionInputs inputs, std::optional<Step> step,
-    std::function<void(std::optional<Step>, std::shared_ptr<const CheckpointComparison>)> deliver)
-{
-    return [=, inputs = std::move(inputs),
-            deliver = std::move(deliver)](JobControl &control) -> Result<Batch> {
-        const Run &run = inputs.a ? *inputs.a : *inputs.b;
-        const std::optional<std::size_t> position = positionOf(run, step);
-        if (!position) {
-            control.post([=] { deliver(step, notComparable("it has no such step")); });
-            return Batch::Done;
-        }
-        FP_TRY(const auto source, run.open(*position, control.stop()));
-        auto listing = std::make_shared<const CheckpointComparison>(
-            listingOf(source->catalog(), inputs.a != nullptr, inputs.options));
-        control.post(
-            [deliver, listing, shown = run.steps()[*position].step] { deliver(shown, listing); });
-        return Batch::Done;
-    };
-}
-
 JobBatch compareRunsBatch(SessionInputs inputs,
                           Deliver<std::shared_ptr<const RunComparison>> deliver)
 {
@@ -201,12 +137,11 @@ JobBatch compareStepBatch(SessionInputs inputs, std::optional<Step> step,
         if (work->comparer)
             return work->advance(control);
         const SessionInputs &in = work->inputs;
-        FP_TRY(OpenedPair opened, openStepOfBoth(in, work->step, control.stop()));
+        FP_TRY(OpenedPair opened, openWhatIsThere(in, work->step, control.stop()));
         if (!opened.a || !opened.b) {
-            const std::string reason = opened.a ? "only A has this step"
-                : opened.b                      ? "only B has this step"
-                                                : "neither side has this step";
-            control.post([to = work->deliver, reason] { to(notComparable(reason)); });
+            control.post(
+                [to = work->deliver,
+                 listing = listedSides(opened, whyOneSided(opened), in.options)] { to(listing); });
             return Batch::Done;
         }
         work->comparer = std::make_unique<CheckpointComparer>(

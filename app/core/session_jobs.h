@@ -61,13 +61,6 @@ JobBatch openSideBatch(const SessionEnvironment &environment, std::string path,
                        std::shared_ptr<const MappingSheet> sheet,
                        Deliver<std::shared_ptr<const Run>> deliver,
                        Deliver<std::shared_ptr<RecordedReport>> deliverReport);
-/// The tensors and values of the one side that is there, none of them compared: of a step, or of the
-/// newest complete one.
-JobBatch listSideBatch(
-    SessionInputs inputs, std::optional<Step> step,
-    std::function<void(std::optional<Step>, std::shared_ptr<const CheckpointComparison>)> deliver);
-/// A result of its own that says why two steps cannot be compared.
-std::shared_ptr<const CheckpointComparison> notComparable(std::string reason);
 JobBatch compareRunsBatch(SessionInputs inputs,
                           Deliver<std::shared_ptr<const RunComparison>> deliver);
 JobBatch compareStepBatch(SessionInputs inputs, std::optional<Step> step,

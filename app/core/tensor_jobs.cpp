@@ -59,11 +59,23 @@ Result<TensorPairRef> loneTensor(const OpenedPair &opened, const PairAddress &ad
     return TensorPairRef{source, source, *tensor, *tensor};
 }
 
+/// The sides that an address names; the other one may be unreadable.
+Result<OpenedPair> openAddressed(const SessionInputs &inputs, const PairAddress &address,
+                                 const std::stop_token &stop)
+{
+    FP_TRY(OpenedPair opened, openWhatIsThere(inputs, address.step, stop));
+    if (address.a && opened.errorA)
+        return *opened.errorA;
+    if (address.b && opened.errorB)
+        return *opened.errorB;
+    return opened;
+}
+
 /// Both sides of an address, where elements can be set against each other, or the one that is there.
 Result<TensorPairRef> pairRefOf(const SessionInputs &inputs, const PairAddress &address,
                                 const std::stop_token &stop)
 {
-    FP_TRY(const OpenedPair opened, openStepOfBoth(inputs, address.step, stop));
+    FP_TRY(const OpenedPair opened, openAddressed(inputs, address, stop));
     if (!address.a || !address.b)
         return loneTensor(opened, address);
     if (!lists(opened.a, address.a) || !lists(opened.b, address.b))
@@ -109,7 +121,7 @@ bool Measuring::readable() const
 
 Result<Batch> Measuring::begin(JobControl &control)
 {
-    FP_TRY(const OpenedPair opened, openStepOfBoth(inputs, facts.address.step, control.stop()));
+    FP_TRY(const OpenedPair opened, openAddressed(inputs, facts.address, control.stop()));
     facts.a = refOf(opened.a, facts.address.a);
     facts.b = refOf(opened.b, facts.address.b);
     hand(control);

@@ -577,7 +577,7 @@ void SessionContext::suggestRow()
     if (m_userChose || m_suggested || !m_stepComparison || !m_stepComparison->finished)
         return;
     setRow(rowWorthShowing());
-    m_suggested = m_comparison && m_comparison->finished;
+    m_suggested = m_comparison && m_comparison->finished && m_row;
 }
 
 std::optional<std::size_t> SessionContext::rowNamed(const std::string &name) const

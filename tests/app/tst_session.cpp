@@ -127,6 +127,8 @@ public:
     Result<std::shared_ptr<const TensorSource>> open(std::size_t index,
                                                      std::stop_token) const override
     {
+        if (m_path == "damaged" && m_steps[index].step == 8)
+            return Error{ErrorCode::Truncated, m_path + "/8", {}, "is cut short"};
         return std::shared_ptr<const TensorSource>(
             std::make_shared<MemorySource>(m_tensors.at(*m_steps[index].step), m_gate));
     }
@@ -269,7 +271,8 @@ private:
     mutable std::atomic<bool> m_lost = false;
 };
 
-/// Paths "A", "B", "B2", "same": three steps of two tensors; and "absent", which cannot be opened.
+/// Paths "A", "B", "B2", "same": three steps of two tensors; "damaged": the same, of which step 8
+/// cannot be opened; and "absent", which cannot be opened.
 struct Fixture
 {
     GatePtr openGate = std::make_shared<Gate>();
@@ -313,6 +316,20 @@ struct Fixture
             std::make_shared<MemoryRun>(path, std::move(steps), reads));
     }
 
+    /// The first elements of a tensor that one side has.
+    void readsAll(const std::string &name, std::pair<double, double> first)
+    {
+        const PairAddress address = rowOf(name);
+        const std::uint64_t id = 1000;
+        session.requestElements(id, address, {ElementOrder::ByIndex, 0, 2, {}});
+        QTRY_VERIFY(ear.heard().pages.count(id) == 1);
+        const auto page = ear.heard().pages.at(id);
+        QCOMPARE(page->rows.size(), std::size_t(2));
+        const auto valueOf = [](const ElementRow &row) { return std::get<double>(row.a.real); };
+        QCOMPARE(valueOf(page->rows[0]), first.first);
+        QCOMPARE(valueOf(page->rows[1]), first.second);
+    }
+
     PairAddress rowOf(const std::string &name) const
     {
         const Ear::Heard h = ear.heard();
@@ -337,6 +354,8 @@ private Q_SLOTS:
     void failedOpeningSaysWhy();
     void userStepWins();
     void stepOfOneSide();
+    void refusedComparisonsListWhatIsThere();
+    void aStepThatOneSideCannotReadListsTheOther();
     void measuresIdenticalPairs();
     void factsNameTheFilesOfParts();
     void readsElements();
@@ -453,6 +472,40 @@ void TestSession::stepOfOneSide()
     const Verdict verdict = f.ear.heard().stepComparison->verdict;
     QVERIFY(verdict.outcome == Outcome::NotCompared);
     QCOMPARE(verdict.reason, std::string("only A has this step"));
+    f.readsAll("weight", {12, 12}); // what A has is there
+}
+
+// A trace holds no checkpoint: the other side's is shown all the same, and none of it is compared.
+void TestSession::refusedComparisonsListWhatIsThere()
+{
+    Fixture f;
+    f.session.openPair(FORKPOINT_TEST_DATA "/traces/typed/A", "A");
+    QTRY_VERIFY(f.ear.finished());
+    QVERIFY(f.ear.heard().comparison->verdict.outcome == Outcome::NotCompared);
+    QTRY_COMPARE(f.ear.heard().stepComparison->tensors.size(), std::size_t(2));
+    const Ear::Heard h = f.ear.heard();
+    for (const TensorRow &row : h.stepComparison->tensors) {
+        QVERIFY(row.status == ItemStatus::NotCompared && !row.a && row.b);
+        QCOMPARE(row.reason, h.comparison->verdict.reason);
+    }
+    f.readsAll("bias", {1, 2});
+}
+
+// B's step 8 is damaged: A's is listed, with why B's is not.
+void TestSession::aStepThatOneSideCannotReadListsTheOther()
+{
+    Fixture f;
+    f.session.openPair("A", "damaged");
+    QTRY_VERIFY(f.ear.finished());
+    f.session.selectStep(8);
+    QTRY_COMPARE(f.ear.heard().step, std::optional<Step>(8));
+    QTRY_VERIFY(f.ear.finished());
+    const auto listing = f.ear.heard().stepComparison;
+    QVERIFY(listing->verdict.outcome == Outcome::NotCompared);
+    QCOMPARE(listing->verdict.reason,
+             std::string("this step of B could not be opened: damaged/8: is cut short"));
+    QCOMPARE(listing->tensors.size(), std::size_t(2));
+    f.readsAll("weight", {8, 8});
 }
 
 void TestSession::measuresIdenticalPairs()

@@ -24,6 +24,7 @@
 #include <QStyleOptionButton>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QTreeView>
 
 #include <array>
 #include <cmath>
@@ -92,6 +93,8 @@ private Q_SLOTS:
     void oneSideAloneShowsItsElements_data();
     void oneSideAloneShowsItsElements();
     void aStepThatIsNotThereIsSaid();
+    void whatHasNoPartnerIsShown_data();
+    void whatHasNoPartnerIsShown();
     void singleCheckpointsHaveNoStep();
     void whatWasNotComparedIsNotCalledUnrecorded();
     void anEmptyDockTakesLittleRoom();
@@ -262,6 +265,41 @@ void TestWindowStates::aStepThatIsNotThereIsSaid()
     QTRY_VERIFY(placeholdersOf(viewer.find<TensorList>()).contains(why));
     QTRY_VERIFY(viewer.find<TensorDetail>()->summary().contains(why));
     QCOMPARE(viewer.context.job().title, job); // nothing was compared
+}
+
+// Step 4 of A has no partner, and a trace none for a checkpoint: what is there is shown as it is.
+void TestWindowStates::whatHasNoPartnerIsShown_data()
+{
+    QTest::addColumn<QString>("a");
+    QTest::addColumn<QString>("b");
+    QTest::addColumn<QString>("why");
+    QTest::newRow("a step") << SampleA << SampleD << QStringLiteral("only A has this step");
+    QTest::newRow("a checkpoint beside a trace")
+        << SampleA + QStringLiteral("/step_000004.pt")
+        << QStringLiteral(FORKPOINT_TEST_DATA "/traces/typed/A")
+        << QStringLiteral("B holds no checkpoint");
+}
+
+void TestWindowStates::whatHasNoPartnerIsShown()
+{
+    QFETCH(QString, a);
+    QFETCH(QString, b);
+    QFETCH(QString, why);
+    Viewer viewer;
+    viewer.context.openPair(a, b);
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
+    if (b == SampleD)
+        viewer.context.selectStep(4);
+    auto *list = viewer.find<TensorList>();
+    auto *detail = viewer.find<TensorDetail>();
+    const auto table = list->findChild<QTreeView *>(QStringLiteral("tensorTable"));
+    QTRY_COMPARE_WITH_TIMEOUT(table->model()->rowCount(), 118, Patience); // by torch
+    QTRY_VERIFY(placeholdersOf(list).contains(QStringLiteral("118 of 118 shown, none compared")));
+    QTRY_VERIFY2(detail->summary().contains(why), qPrintable(detail->summary()));
+    // 32 x 24 elements of model.embed_positions.weight, the first by name.
+    QTRY_COMPARE_WITH_TIMEOUT(detail->elementView()->rowCount(), std::uint64_t(768), Patience);
+    QTRY_COMPARE_WITH_TIMEOUT(detail->elementView()->rowTexts(0).value(1),
+                              QStringLiteral("1.47755194"), Patience);
 }
 
 void TestWindowStates::singleCheckpointsHaveNoStep()

@@ -373,11 +373,14 @@ void TensorList::updateHeader()
         m_counts->setText(stepText(m_context) + tr("nothing to list"));
         return;
     }
-    // One side alone has nothing to count but itself.
-    m_counts->setText(stepText(m_context)
-                      + (m_context->comparison() ? countsText(
-                             *comparison, values, m_context->notes(), shown, m_onlyClass)
-                                                 : listedText(*comparison, values, shown)));
+    // What nothing is set against has nothing to count but itself.
+    const Verdict &verdict = comparison->verdict;
+    const bool isCompared = m_context->comparison()
+        && (verdict.outcome != Outcome::NotCompared || verdict.reason.empty());
+    m_counts->setText(
+        stepText(m_context)
+        + (isCompared ? countsText(*comparison, values, m_context->notes(), shown, m_onlyClass)
+                      : listedText(*comparison, values, shown)));
 }
 
 void TensorList::updatePlaceholder()

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What sides hold, where nothing is compared.
+#pragma once
+
+#include "app/core/session_jobs.h"
+#include "app/core/step_pair.h"
+
+namespace forkpoint {
+
+/// A result of its own that says why two steps cannot be compared.
+std::shared_ptr<const CheckpointComparison> notComparable(std::string reason);
+
+/// The tensors and values of the sides that are there, none of them compared, for one reason.
+std::shared_ptr<const CheckpointComparison>
+listedSides(const OpenedPair &opened, const std::string &reason, const CompareOptions &options);
+
+/// Why a step is not there on both sides: one lacks it, or could not be read.
+std::string whyOneSided(const OpenedPair &opened);
+
+/// Delivers the same of a step, or of the newest complete one: of the sides that are open. Fails
+/// where what is open could not be read.
+JobBatch listSidesBatch(
+    SessionInputs inputs, std::optional<Step> step, std::string reason,
+    std::function<void(std::optional<Step>, std::shared_ptr<const CheckpointComparison>)> deliver);
+
+} // namespace forkpoint
