@@ -105,6 +105,14 @@ OwnerIndex CheckpointBuilder::addOwner(OwnerCoordinate owner)
     return known->second;
 }
 
+void CheckpointBuilder::expectTensors(std::size_t count)
+{
+    // At least twice as many as there were: many small files must not each move everything.
+    auto &tensors = m_catalog.tensors;
+    if (tensors.size() + count > tensors.capacity())
+        tensors.reserve(std::max(tensors.size() + count, 2 * tensors.capacity()));
+}
+
 void CheckpointBuilder::addTensor(TensorRef tensor)
 {
     tensor.fileOrder = m_catalog.tensors.size();

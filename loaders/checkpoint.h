@@ -44,6 +44,8 @@ public:
     std::size_t fileCount() const { return m_files.size(); }
     std::span<const std::shared_ptr<const ByteSource>> files() const { return m_files; }
     OwnerIndex addOwner(OwnerCoordinate owner); ///< the same index for equal ones
+    /// So many more are to come: one of a million tensors is not to move all that are there.
+    void expectTensors(std::size_t count);
     /// path, dtype, shape, extents (or unreadable), files; fileOrder is set here.
     void addTensor(TensorRef tensor);
     /// A tensor whose bytes cannot be had: listed with the reason, which also becomes an Error

@@ -110,7 +110,7 @@ public:
     {
         if (m_repeated == RepeatedKeys::Keep)
             return close();
-        const auto twice = m_document.repeatedKey(m_open.back());
+        const auto twice = m_document.repeatedKey(m_open.back(), m_document.m_texts);
         if (!twice)
             return close();
         return fail("an object has the key '" + escapeInvalidUtf8(*twice) + "' twice");
@@ -233,12 +233,16 @@ Result<JsonDocument> JsonDocument::parseGeneral(std::string_view text, RepeatedK
     return JsonBuilder(text, repeated).build();
 }
 
-std::optional<std::string_view> JsonDocument::repeatedKey(std::uint32_t object) const
+std::optional<std::string_view> JsonDocument::repeatedKey(std::uint32_t object,
+                                                          std::string_view texts) const
 {
     std::vector<std::string_view> keys;
     keys.reserve(m_nodes[object].length);
-    for (const JsonValue &member : JsonValue(this, object).each())
-        keys.push_back(member.key());
+    for (std::uint32_t member = object + 1; keys.size() < m_nodes[object].length;) {
+        const Node &node = m_nodes[member];
+        keys.push_back(texts.substr(node.keyBegin, node.keyLength));
+        member = node.next;
+    }
     std::sort(keys.begin(), keys.end());
     const auto twice = std::adjacent_find(keys.begin(), keys.end());
     return twice == keys.end() ? std::nullopt : std::optional(*twice);

@@ -91,8 +91,8 @@ private:
     friend class JsonBuilder;
     friend class JsonScanner;
 
-    /// A key that the object of that node has twice.
-    std::optional<std::string_view> repeatedKey(std::uint32_t object) const;
+    /// A key that the object of that node has twice, its keys being places of `texts`.
+    std::optional<std::string_view> repeatedKey(std::uint32_t object, std::string_view texts) const;
 
     struct Node
     {

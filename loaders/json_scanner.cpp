@@ -151,7 +151,7 @@ bool JsonScanner::takeWord(std::string_view word, JsonValue::Kind kind, std::uin
 
 bool JsonScanner::open(JsonValue::Kind kind)
 {
-    if (m_depth >= limits::JsonDepth)
+    if (m_outside + m_depth >= limits::JsonDepth)
         return false;
     ++m_at;
     add({kind});
@@ -166,7 +166,7 @@ bool JsonScanner::close(char mark)
     if ((mark == '}') != (node.kind == JsonValue::Kind::Object))
         return false;
     if (closed.mayRepeat && m_document.m_repeated == RepeatedKeys::Refuse
-        && m_document.repeatedKey(closed.node))
+        && m_document.repeatedKey(closed.node, m_text))
         return false;
     ++m_at;
     node.next = std::uint32_t(m_document.m_nodes.size());
@@ -252,14 +252,36 @@ bool JsonScanner::takeMark()
     return true;
 }
 
+bool JsonScanner::canBeLikeLast() const
+{
+    return m_document.m_isPlain && m_document.m_repeated == m_repeated;
+}
+
+/// Nodes point into the first `length` bytes.
+void JsonScanner::keep(std::size_t length)
+{
+    m_document.m_texts = m_text.substr(0, length);
+    m_document.m_isPlain = true;
+}
+
 bool JsonScanner::scan()
 {
-    const bool canBeAlike = m_document.m_isPlain && m_document.m_repeated == m_repeated;
+    const bool isScanned = (canBeLikeLast() && scanLikeLast() && isDone()) || scanAll();
     m_document.m_isPlain = false;
-    const bool isScanned = (canBeAlike && scanLikeLast()) || scanAll();
-    m_document.m_texts = m_text;
-    m_document.m_isPlain = isScanned;
+    if (isScanned)
+        keep(m_text.size());
     return isScanned;
+}
+
+std::optional<std::size_t> JsonScanner::scanFirst(std::size_t outside)
+{
+    m_outside = outside;
+    const bool isScanned = (canBeLikeLast() && scanLikeLast()) || scanOne();
+    m_document.m_isPlain = false;
+    if (!isScanned)
+        return std::nullopt;
+    keep(m_at);
+    return m_at;
 }
 
 /// What stands between the scalars of the last text, keys among it, must stand between those of this
@@ -286,21 +308,30 @@ bool JsonScanner::scanLikeLast()
         node.begin = scalar.begin;
         node.length = scalar.length;
     }
-    return m_text.substr(m_at) == last.substr(lastAt);
+    const std::string_view behind = last.substr(lastAt);
+    const bool isAlike = m_text.substr(m_at).starts_with(behind);
+    m_at += isAlike ? behind.size() : 0;
+    return isAlike;
 }
 
 bool JsonScanner::scanAll()
 {
+    return scanOne() && isDone();
+}
+
+/// One value and the white space around it.
+bool JsonScanner::scanOne()
+{
     m_at = 0;
+    m_depth = 0;
     m_document.m_nodes.clear();
-    m_document.m_texts = m_text;
     m_document.m_repeated = m_repeated;
     skipSpace();
     do {
         if (!scanValue() || !takeMark())
             return false;
     } while (m_depth > 0);
-    return isDone();
+    return true;
 }
 
 } // namespace forkpoint

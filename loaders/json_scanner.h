@@ -5,6 +5,7 @@
 #include "loaders/limits.h"
 
 #include <array>
+#include <optional>
 #include <string_view>
 
 namespace forkpoint {
@@ -26,6 +27,9 @@ public:
 
     /// Whether the document is what the text says. Where it is not, it is to be thrown away.
     bool scan();
+    /// The same of one value with which the text begins, inside of so many others: how many bytes of
+    /// the text it has.
+    std::optional<std::size_t> scanFirst(std::size_t outside);
 
 private:
     struct Open
@@ -42,8 +46,11 @@ private:
         std::uint32_t begin = 0, length = 0;
     };
 
+    bool canBeLikeLast() const;
     bool scanLikeLast();
     bool scanAll();
+    bool scanOne();
+    void keep(std::size_t length);
     bool scanValue();
     bool takeScalar(Scalar &scalar);
     bool takeMark();
@@ -62,7 +69,7 @@ private:
     std::size_t m_at = 0;
     JsonDocument &m_document;
     std::array<Open, limits::JsonDepth> m_open;
-    std::size_t m_depth = 0;
+    std::size_t m_depth = 0, m_outside = 0;
     std::uint32_t m_keyBegin = 0, m_keyLength = 0;
 };
 

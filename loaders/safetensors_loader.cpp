@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/safetensors_loader.h"
 
-#include "loaders/json.h"
+#include "loaders/json_members.h"
 #include "loaders/limits.h"
 #include "model/trace_stage.h"
 
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 namespace forkpoint {
@@ -86,10 +87,18 @@ std::optional<std::int64_t> wholeNumber(std::string_view text)
 struct Entry
 {
     std::string name;
-    std::string code;
+    std::string_view code; ///< of the reader's own
     Shape shape;
     std::uint64_t begin = 0; ///< relative to the data
     std::uint64_t end = 0;
+};
+
+/// One member of the metadata.
+struct Note
+{
+    std::string key;
+    std::optional<std::string> text;
+    std::string_view kindName; ///< of what is not text
 };
 
 std::string inQuotes(std::string_view name)
@@ -109,16 +118,15 @@ public:
 
     Status load(std::stop_token stop)
     {
-        FP_TRY(const JsonDocument header, readHeader());
+        FP_CHECK(readHeader());
         if (stop.stop_requested())
             return bad({}, "stopped", ErrorCode::Cancelled);
-        FP_CHECK(readEntries(header.root()));
         FP_CHECK(checkCover());
         m_file = m_builder.addFile(m_source);
+        m_builder.expectTensors(m_entries.size());
         for (const Entry &entry : m_entries)
             FP_CHECK(addEntry(entry));
-        if (m_metadata)
-            addMetadata(*m_metadata);
+        addMetadata();
         for (const std::string &extra : m_extraMembers)
             tell(Severity::Note, "extra-member", inQuotes(extra),
                  "the format knows no such member");
@@ -136,7 +144,7 @@ private:
         return bad("tensor " + inQuotes(entry.name), std::move(text), code);
     }
 
-    Result<JsonDocument> readHeader()
+    Status readHeader()
     {
         const std::uint64_t size = m_source->size();
         if (size < LengthBytes) {
@@ -161,43 +169,81 @@ private:
         m_dataBegin = LengthBytes + header;
         FP_TRY(const auto bytes,
                readAll(*m_source, LengthBytes, header, limits::SafetensorsHeaderBytes));
-        auto document = JsonDocument::parse(asText(bytes));
-        if (!document.ok())
-            return std::move(document).error().inFile(m_source->name()).atPlace("header");
-        if (!document->root().isObject()) {
-            return bad("header",
-                       "must be an object, is " + std::string(document->root().kindName()));
-        }
-        return document;
+        if (readPlainEntries(asText(bytes)))
+            return {};
+        m_entries.clear();
+        m_notes.clear();
+        m_extraMembers.clear();
+        return readEntries(asText(bytes));
     }
 
-    Status readEntries(const JsonValue &root)
+    /// Without a tree of the header, which would be larger than what is kept of it. False where the
+    /// header is not plain, or wrong.
+    bool readPlainEntries(std::string_view header)
     {
+        JsonMembers members(header);
+        JsonMembers::Step step = members.next();
+        for (; step == JsonMembers::Step::Member; step = members.next()) {
+            if (!readMember(members.key(), members.value()).ok())
+                return false;
+        }
+        return step == JsonMembers::Step::End && namesAreDistinct();
+    }
+
+    /// By their hashes, which cost little of names by the million.
+    bool namesAreDistinct() const
+    {
+        std::vector<std::size_t> hashes;
+        hashes.reserve(m_entries.size());
+        for (const Entry &entry : m_entries)
+            hashes.push_back(std::hash<std::string>()(entry.name));
+        std::sort(hashes.begin(), hashes.end());
+        return m_metadataMembers <= 1
+            && std::adjacent_find(hashes.begin(), hashes.end()) == hashes.end();
+    }
+
+    Status readEntries(std::string_view header)
+    {
+        const auto document = JsonDocument::parse(header);
+        if (!document.ok())
+            return Error(document.error()).inFile(m_source->name()).atPlace("header");
+        const JsonValue root = document->root();
+        if (!root.isObject())
+            return bad("header", "must be an object, is " + std::string(root.kindName()));
         m_entries.reserve(root.childCount());
-        for (const JsonValue &member : root.children()) {
-            if (member.key() != MetadataKey) {
-                FP_CHECK(readEntry(member));
-                continue;
-            }
-            if (!member.isObject()) {
-                return bad(std::string(MetadataKey),
-                           "must be an object, is " + std::string(member.kindName()));
-            }
-            if (member.find("dtype") && member.find("data_offsets"))
-                return bad(std::string(MetadataKey), "must hold texts, is a tensor");
-            m_metadata = member;
+        for (const JsonValue &member : root.each())
+            FP_CHECK(readMember(member.key(), member));
+        return {};
+    }
+
+    Status readMember(std::string_view key, const JsonValue &member)
+    {
+        if (key != MetadataKey)
+            return readEntry(key, member);
+        ++m_metadataMembers;
+        if (!member.isObject()) {
+            return bad(std::string(MetadataKey),
+                       "must be an object, is " + std::string(member.kindName()));
+        }
+        if (member.find("dtype") && member.find("data_offsets"))
+            return bad(std::string(MetadataKey), "must hold texts, is a tensor");
+        for (const JsonValue &note : member.each()) {
+            const bool isText = note.kind() == JsonValue::Kind::Text;
+            m_notes.push_back({std::string(note.key()),
+                               isText ? std::optional<std::string>(*note.text()) : std::nullopt,
+                               note.kindName()});
         }
         return {};
     }
 
-    Status readEntry(const JsonValue &member)
+    Status readEntry(std::string_view name, const JsonValue &member)
     {
         Entry entry;
-        entry.name = member.key();
+        entry.name = name;
         if (!member.isObject())
             return badEntry(entry, "must be an object, is " + std::string(member.kindName()));
         std::optional<JsonValue> dtype, shape, offsets;
-        for (const JsonValue &field : member.children()) {
+        for (const JsonValue &field : member.each()) {
             if (field.key() == "dtype")
                 dtype = field;
             else if (field.key() == "shape")
@@ -216,11 +262,18 @@ private:
         }
         if (dtype->kind() != JsonValue::Kind::Text)
             return badEntry(entry, "dtype must be text, is " + std::string(dtype->kindName()));
-        entry.code = *dtype->text();
+        entry.code = kept(*dtype->text());
         FP_CHECK(readShape(*shape, entry));
         FP_CHECK(readOffsets(*offsets, entry));
         m_entries.push_back(std::move(entry));
         return {};
+    }
+
+    /// The few element types of a file, each held once.
+    std::string_view kept(std::string_view code)
+    {
+        const auto known = m_codes.find(code);
+        return known != m_codes.end() ? *known : *m_codes.emplace(code).first;
     }
 
     Status readShape(const JsonValue &shape, Entry &entry) const
@@ -233,7 +286,8 @@ private:
                                 + std::to_string(shape.childCount()),
                             ErrorCode::Limit);
         }
-        for (const JsonValue &dimension : shape.children()) {
+        entry.shape.dims.reserve(shape.childCount());
+        for (const JsonValue &dimension : shape.each()) {
             const auto size = dimension.unsignedInteger();
             if (!size) {
                 return badEntry(entry,
@@ -249,16 +303,15 @@ private:
     {
         if (!offsets.isArray() || offsets.childCount() != 2)
             return badEntry(entry, "data_offsets must be a list of two integers");
-        const std::vector<JsonValue> both = offsets.children();
-        for (const JsonValue &offset : both) {
+        std::uint64_t *next = &entry.begin;
+        for (const JsonValue &offset : offsets.each()) {
             if (!offset.unsignedInteger()) {
                 return badEntry(entry,
                                 "an offset must be an integer from 0 to 2^64 - 1, is "
                                     + std::string(offset.kindName()));
             }
+            *std::exchange(next, &entry.end) = *offset.unsignedInteger();
         }
-        entry.begin = *both[0].unsignedInteger();
-        entry.end = *both[1].unsignedInteger();
         if (entry.end >= entry.begin)
             return {};
         return badEntry(entry,
@@ -270,11 +323,14 @@ private:
     Status checkCover()
     {
         std::vector<const Entry *> sorted;
+        sorted.reserve(m_entries.size());
         for (const Entry &entry : m_entries)
             sorted.push_back(&entry);
-        std::stable_sort(sorted.begin(), sorted.end(), [](const Entry *a, const Entry *b) {
+        const auto isBefore = [](const Entry *a, const Entry *b) {
             return std::pair(a->begin, a->end) < std::pair(b->begin, b->end);
-        });
+        };
+        if (!std::is_sorted(sorted.begin(), sorted.end(), isBefore)) // as most are
+            std::stable_sort(sorted.begin(), sorted.end(), isBefore);
         std::uint64_t end = 0;
         for (const Entry *entry : sorted) {
             FP_CHECK(checkBegin(*entry, end));
@@ -346,7 +402,7 @@ private:
         if (*bits / 8 == entry.end - entry.begin)
             return {};
         return badEntry(entry,
-                        entry.code + " " + entry.shape.toString() + " needs "
+                        std::string(entry.code) + " " + entry.shape.toString() + " needs "
                             + std::to_string(*bits / 8) + " bytes, has "
                             + std::to_string(entry.end - entry.begin));
     }
@@ -392,34 +448,35 @@ private:
         return extent;
     }
 
-    void addMetadata(const JsonValue &metadata)
+    void addMetadata()
     {
+        if (m_notes.empty())
+            return;
         std::unordered_map<std::string_view, std::size_t> numbers;
         for (std::size_t i = 0; i < m_entries.size(); ++i)
             numbers.emplace(m_entries[i].name, i);
         std::string_view order, stages, microBatches;
-        for (const JsonValue &member : metadata.children()) {
-            const std::string place = std::string(MetadataKey) + "." + std::string(member.key());
-            if (member.kind() != JsonValue::Kind::Text) {
+        for (const auto &[key, content, kindName] : m_notes) {
+            const std::string place = std::string(MetadataKey) + "." + key;
+            if (!content) {
                 tell(Severity::Warning, toString(ErrorCode::Malformed), place,
-                     "metadata must be text, is " + std::string(member.kindName()));
+                     "metadata must be text, is " + std::string(kindName));
                 continue;
             }
-            const std::string_view text = *member.text();
+            const std::string_view text = *content;
             ValueRef value;
-            value.path.keys = {Key::of(std::string(MetadataKey)),
-                               Key::of(std::string(member.key()))};
-            value.value = Value::text(std::string(text));
+            value.path.keys = {Key::of(std::string(MetadataKey)), Key::of(key)};
+            value.value = Value::text(*content);
             value.file = m_source->name();
             m_builder.addValue(std::move(value));
-            if (member.key() == "order")
+            if (key == "order")
                 order = text;
-            if (member.key() == "stages")
+            if (key == "stages")
                 stages = text;
-            if (member.key() == "micro_batches")
+            if (key == "micro_batches")
                 microBatches = text;
             // save_model of the reference: names it dropped because another shares the storage.
-            if (!numbers.contains(member.key()) && numbers.contains(text)) {
+            if (!numbers.contains(key) && numbers.contains(text)) {
                 tell(Severity::Note, "tied", place,
                      "was saved as " + inQuotes(text) + ", which shares its storage");
             }
@@ -478,7 +535,9 @@ private:
     std::uint64_t m_dataBegin = 0;
     FileIndex m_file = 0;
     std::vector<Entry> m_entries;
-    std::optional<JsonValue> m_metadata;
+    std::set<std::string, std::less<>> m_codes;
+    std::vector<Note> m_notes; ///< of the metadata
+    std::size_t m_metadataMembers = 0;
     std::vector<std::string> m_extraMembers;
 };
 

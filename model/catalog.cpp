@@ -2,6 +2,7 @@
 #include "model/catalog.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace forkpoint {
 
@@ -39,23 +40,31 @@ void measure(TensorRef &tensor)
     tensor.bytes = (*bits + 7) / 8;
 }
 
-/// Sorts numbers and moves each item once: items are large.
+/// Sorts numbers, then moves each item to its place: items are large, and there may be millions.
 template <class Item>
 void sortByName(std::vector<Item> &items)
 {
     std::vector<std::size_t> order(items.size());
-    for (std::size_t i = 0; i < order.size(); ++i)
-        order[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
+    std::iota(order.begin(), order.end(), std::size_t(0));
+    const auto isBefore = [&](std::size_t left, std::size_t right) {
         return items[left].name < items[right].name;
-    });
-    if (std::is_sorted(order.begin(), order.end()))
+    };
+    if (std::is_sorted(order.begin(), order.end(), isBefore))
         return;
-    std::vector<Item> sorted;
-    sorted.reserve(items.size());
-    for (const std::size_t index : order)
-        sorted.push_back(std::move(items[index]));
-    items = std::move(sorted);
+    std::stable_sort(order.begin(), order.end(), isBefore);
+    for (std::size_t begin = 0; begin < order.size(); ++begin) {
+        if (order[begin] == begin)
+            continue;
+        Item first = std::move(items[begin]); // of a cycle of places
+        std::size_t to = begin;
+        for (std::size_t from = order[to]; from != begin; from = order[to]) {
+            items[to] = std::move(items[from]);
+            order[to] = to;
+            to = from;
+        }
+        items[to] = std::move(first);
+        order[to] = to;
+    }
 }
 
 } // namespace

@@ -40,6 +40,22 @@ Error ruleError(std::size_t line, std::string text)
     return {ErrorCode::Malformed, "class rules", "line " + std::to_string(line), std::move(text)};
 }
 
+/// A bit for each of 64 kinds of bytes in the text.
+std::uint64_t kindsOfBytes(std::string_view text)
+{
+    std::uint64_t kinds = 0;
+    for (const char c : text)
+        kinds |= std::uint64_t(1) << (static_cast<unsigned char>(c) % 64);
+    return kinds;
+}
+
+std::uint64_t bytesNeededBy(std::string_view pattern)
+{
+    std::string literal(pattern);
+    std::erase_if(literal, [](char c) { return c == '*' || c == '?'; });
+    return kindsOfBytes(literal);
+}
+
 Result<StateClassRule> parseRule(std::string_view line, std::size_t number)
 {
     const auto stateClass = stateClassByName(takeWord(line));
@@ -52,8 +68,12 @@ Result<StateClassRule> parseRule(std::string_view line, std::size_t number)
     if (pattern.empty())
         return ruleError(number, "has no pattern");
     const auto reason = std::min(line.find_first_not_of(" \t"), line.size());
-    return StateClassRule{std::string(pattern), subject == "tensor", subject == "value",
-                          *stateClass, std::string(line.substr(reason))};
+    return StateClassRule{std::string(pattern),
+                          subject == "tensor",
+                          subject == "value",
+                          *stateClass,
+                          std::string(line.substr(reason)),
+                          bytesNeededBy(pattern)};
 }
 
 } // namespace
@@ -115,10 +135,12 @@ Result<StateClassRules> StateClassRules::parse(std::string_view text)
 
 const StateClassRule *StateClassRules::match(std::string_view name, bool isTensor) const
 {
+    const std::uint64_t kinds = kindsOfBytes(name);
     for (const StateClassRule &rule : m_rules) {
         if ((rule.tensorsOnly && !isTensor) || (rule.valuesOnly && isTensor))
             continue;
-        if (globMatches(rule.pattern, name))
+        const bool lacksBytes = (rule.neededBytes & ~kinds) != 0; // most do, of most rules
+        if (!lacksBytes && globMatches(rule.pattern, name))
             return &rule;
     }
     return nullptr;

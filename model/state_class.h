@@ -40,7 +40,8 @@ struct StateClassRule
     bool tensorsOnly = false;
     bool valuesOnly = false;
     StateClass stateClass = StateClass::Unknown;
-    std::string reason; ///< shown to the user
+    std::string reason;            ///< shown to the user
+    std::uint64_t neededBytes = 0; ///< kinds of bytes that a matching name has, a bit each
 };
 
 /// An ordered rule table. Text form (resources/rules/state_classes.txt), one rule a line:

@@ -7,7 +7,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
 {
     const std::string_view text(reinterpret_cast<const char *>(data), size);
-    if (!forkpoint::test::bothParseAlike(text))
+    if (!forkpoint::test::bothParseAlike(text) || !forkpoint::test::membersAreAlike(text))
         std::abort();
     const auto document = forkpoint::JsonDocument::parse(text);
     if (!document.ok())

@@ -232,6 +232,28 @@ private slots:
             const std::string_view prefix(text.constData(), std::size_t(length));
             QVERIFY2(test::bothParseAlike(prefix), qPrintable(QString::number(length)));
             QVERIFY(test::bothParseAlike(prefix, RepeatedKeys::Keep));
+            QVERIFY(test::membersAreAlike(prefix));
+        }
+    }
+
+    void membersOfPlainObjectsAreMetOneByOne()
+    {
+        const std::string text = " { \"a\" : {\"x\": [1, 2]} ,\"b\":{\"x\":[3,4]},\"\": 5}\n";
+        JsonMembers members(text);
+        std::vector<std::string> keys;
+        std::vector<std::uint64_t> numbers;
+        while (members.next() == JsonMembers::Step::Member) {
+            keys.emplace_back(members.key());
+            const auto list = members.value().find("x");
+            numbers.push_back(*(list ? list->children()[1] : members.value()).unsignedInteger());
+        }
+        QVERIFY(members.next() == JsonMembers::Step::End);
+        QCOMPARE(keys, (std::vector<std::string>{"a", "b", ""}));
+        QCOMPARE(numbers, (std::vector<std::uint64_t>{2, 4, 5}));
+        for (const char *odd : {"", "7", "[]", "{", "{} x", "{\"\\u0061\": 1}", "{\"a\": 1,}"}) {
+            JsonMembers cannot(odd);
+            while (cannot.next() == JsonMembers::Step::Member) {}
+            QVERIFY2(cannot.next() == JsonMembers::Step::CannotTell, odd);
         }
     }
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <random>
 
 using namespace forkpoint;
@@ -31,6 +32,7 @@ private slots:
     void classRules();
     void builtinRules();
     void finished();
+    void sortsAnyOrderByName();
     void hugeShapes();
 };
 
@@ -370,6 +372,33 @@ void TestCatalog::finished()
         QVERIFY(catalog.findTensor(catalog.tensors[i].name) == i);
     QVERIFY(!catalog.findTensor("step"));
     QVERIFY(!catalog.findTensor(""));
+}
+
+/// Every item is at the place of its name, whatever the cycles of the order they came in.
+void TestCatalog::sortsAnyOrderByName()
+{
+    std::mt19937 random(7);
+    for (const std::size_t count : {0, 1, 2, 3, 7, 100}) {
+        std::vector<std::uint64_t> numbers(count);
+        std::iota(numbers.begin(), numbers.end(), 0);
+        for (int turn = 0; turn < 20; ++turn) {
+            Catalog catalog;
+            for (const std::uint64_t number : numbers) {
+                TensorRef tensor;
+                tensor.path.keys = {Key::of(std::to_string(1000 + number))};
+                tensor.dtype = *dtypeByName("uint8");
+                tensor.fileOrder = number;
+                catalog.tensors.push_back(std::move(tensor));
+            }
+            catalog.finish(StateClassRules::builtin());
+            for (std::uint64_t i = 0; i < count; ++i) {
+                QCOMPARE(catalog.tensors[i].fileOrder, i);
+                QCOMPARE(catalog.tensors[i].name, std::to_string(1000 + i));
+                QCOMPARE(catalog.tensors[i].path.toString(), catalog.tensors[i].name);
+            }
+            std::shuffle(numbers.begin(), numbers.end(), random);
+        }
+    }
 }
 
 void TestCatalog::hugeShapes()
