@@ -98,6 +98,7 @@ std::string_view toString(RecordStatus status)
     case RecordStatus::NoValue: return "no value";
     case RecordStatus::Artifact: return "artifact";
     case RecordStatus::Open: return "partner not known yet";
+    case RecordStatus::NotCompared: return "not compared";
     }
     return "no value";
 }

@@ -23,6 +23,7 @@ enum class RecordStatus : std::uint8_t {
     NoValue,       ///< a mark, or neither side tells a value
     Artifact,      ///< its values mean nothing (rule M14)
     Open,          ///< whether it has a partner is not known yet
+    NotCompared,   ///< listed of one trace, which is set against nothing
 };
 
 std::string_view toString(RecordStatus status);

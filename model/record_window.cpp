@@ -43,7 +43,8 @@ void RecordCounts::add(RecordStatus status)
     case RecordStatus::NoValue: ++noValue; break;
     case RecordStatus::Artifact: ++artifacts; break;
     case RecordStatus::Equal:
-    case RecordStatus::Open: break;
+    case RecordStatus::Open:
+    case RecordStatus::NotCompared: break;
     }
 }
 
@@ -60,7 +61,9 @@ struct RecordWindowBuilder::State
     std::uint64_t read = 0, total = 0;
     std::uint64_t listed = 0; ///< rows that were appended
 
+    bool isAlone() const { return window.query.of != RecordQuery::Of::Both; }
     Status open();
+    Status openAlone();
     void visit(const TraceWalk::Event &event);
     void append(RecordRow row);
     RecordRow *placeOf(std::uint64_t number);
@@ -72,8 +75,34 @@ struct RecordWindowBuilder::State
     void publish();
 };
 
+/// Beside the trace stands nothing: a feed without segments.
+Status RecordWindowBuilder::State::openAlone()
+{
+    const bool isA = window.query.of == RecordQuery::Of::A;
+    const Trace *trace = isA ? a.get() : b.get();
+    const std::size_t rank = window.query.rank;
+    if (!trace || rank >= trace->streams().size())
+        return Error{ErrorCode::Usage, {}, {}, "there is no such rank in the trace"};
+    const TraceStream &stream = trace->streams()[rank];
+    const std::optional<std::int64_t> iteration = window.query.iteration;
+    std::vector<std::size_t> segments;
+    for (std::size_t i = 0; i < stream.segments.size(); ++i) {
+        if (stream.segments[i].iteration == iteration)
+            segments.push_back(i);
+    }
+    window.rank = stream.coordinate;
+    total = recordsOf(stream, iteration);
+    (isA ? window.inA : window.inB) = total > 0;
+    feedA.emplace(*trace, rank, isA ? segments : std::vector<std::size_t>(), nullptr);
+    feedB.emplace(*trace, rank, isA ? std::vector<std::size_t>() : segments, nullptr);
+    walk.emplace(*feedA, *feedB, [this](const TraceWalk::Event &event) { visit(event); });
+    return {};
+}
+
 Status RecordWindowBuilder::State::open()
 {
+    if (isAlone())
+        return openAlone();
     const TracePlan plan = planTraces(*a, *b, {});
     if (window.query.rank >= plan.ranks.size())
         return Error{ErrorCode::Usage,
@@ -133,7 +162,9 @@ RecordRow RecordWindowBuilder::State::rowOf(const TraceWalk::Event &event, bool 
     if (event.a && event.b)
         row.evidence = evidenceOf(*event.a, *event.b);
     row.status = statusOf(event.a, event.b, row.evidence, event.reordered());
-    if (event.opened && isDifference(row.status))
+    if (isAlone())
+        row.status = RecordStatus::NotCompared;
+    else if (event.opened && isDifference(row.status))
         row.status = RecordStatus::Open;
     if (isKept && event.a)
         row.a = forkpoint::listed(*event.a);
@@ -175,7 +206,7 @@ bool RecordWindowBuilder::State::isSought(const RecordRow &row) const
     // What has no partner yet never gets one at its place: it differs, or its order does.
     const bool differs = isDifference(row.status) || row.status == RecordStatus::Open;
     switch (query.seek) {
-    case Seek::FirstDifference: return differs;
+    case Seek::FirstDifference: return differs || isAlone();
     case Seek::NextDifference: return differs && row.number > query.from;
     case Seek::PreviousDifference: return differs && row.number < query.from;
     case Seek::At: return row.number >= query.from;

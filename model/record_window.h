@@ -40,7 +40,11 @@ struct RecordQuery
         bool operator==(const Sought &) const = default;
     };
 
-    std::size_t rank = 0; ///< into TraceComparison::ranks
+    /// Of both traces side by side, or of one alone, set against nothing.
+    enum class Of : std::uint8_t { Both, A, B };
+
+    Of of = Of::Both;
+    std::size_t rank = 0; ///< into TraceComparison::ranks; of one alone into Trace::streams()
     std::optional<std::int64_t> iteration;
     std::string stage; ///< lists records of it alone; empty: all
     Seek seek = Seek::FirstDifference;
@@ -83,6 +87,7 @@ struct RecordWindow
 class RecordWindowBuilder
 {
 public:
+    /// The trace that the query leaves out may be null.
     RecordWindowBuilder(std::shared_ptr<const Trace> a, std::shared_ptr<const Trace> b,
                         RecordQuery query);
     ~RecordWindowBuilder();
@@ -124,7 +129,8 @@ struct RecordText
     std::string whyNowhere; ///< why the difference could not be placed, though there are leaves
 };
 
-/// An error where a source cannot be read, or it was cancelled.
+/// An error where a source cannot be read, or it was cancelled. Of a trace without a place nothing is
+/// read.
 Result<RecordText> readRecordText(const Trace &a, const Trace &b, const RecordPlaces &places,
                                   const std::function<bool()> &stopped);
 

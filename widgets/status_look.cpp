@@ -63,6 +63,7 @@ Look look(RecordStatus status)
         return {QStringLiteral("·"), QStringLiteral("no value"), ThemeColor::Muted};
     case RecordStatus::Artifact:
         return {QStringLiteral("·"), QStringLiteral("left out"), ThemeColor::Muted};
+    case RecordStatus::NotCompared: return look(ItemStatus::NotCompared);
     case RecordStatus::Open: break;
     }
     return {QStringLiteral("…"), QStringLiteral("no partner yet"), ThemeColor::Muted};

@@ -13,6 +13,7 @@
 #include "model/report_json.h"
 #include "model/run_comparison.h"
 #include "model/tensor_history.h"
+#include "model/trace_outline.h"
 #include "widgets/pair_notes.h"
 
 #include <QByteArray>
@@ -37,6 +38,7 @@ struct SideState
     QString format;             ///< what was recognised, when Open or Recorded
     std::vector<RunStep> steps; ///< when Open
     std::vector<MetricSeries> metrics;
+    std::shared_ptr<const TraceOutline> trace; ///< when Open and it has one
     Diagnostics diagnostics;
     QString error;          ///< when Failed
     bool isUnknown = false; ///< when Failed: nothing known is there, though perhaps lines of text

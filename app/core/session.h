@@ -14,6 +14,7 @@
 #include "model/run.h"
 #include "model/run_comparison.h"
 #include "model/tensor_history.h"
+#include "model/trace_outline.h"
 
 #include <chrono>
 #include <functional>
@@ -35,6 +36,7 @@ struct SideSnapshot
     std::string format;             ///< when Recorded: all that a report says of a side
     std::shared_ptr<const Run> run; ///< when Open
     std::optional<Error> error;     ///< when Failed
+    std::shared_ptr<const TraceOutline> outline; ///< when Open and it has a trace
 };
 
 /// The one job that is running or was the last to end.

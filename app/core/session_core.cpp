@@ -130,16 +130,16 @@ void Session::Core::open(std::size_t side, std::string path)
     if (m_indexUse == IndexUse::Verify)
         m_indexUse = IndexUse::Use;
     const std::uint64_t opening = ++m_openings[side];
-    setSide(side, {Phase::Opening, path, {}, nullptr, {}});
+    setSide(side, {Phase::Opening, path, {}, nullptr, {}, nullptr});
 
     Job job;
     job.title = "Opening " + path;
     job.tag = OpenTags[side];
     job.batch = openSideBatch(
         m_environment, path, m_mapping,
-        [this, side, opening, path](std::shared_ptr<const Run> run) {
+        [this, side, opening, path](OpenedSide opened) {
             if (opening == m_openings[side])
-                setSide(side, {Phase::Open, path, {}, std::move(run), {}});
+                setSide(side, {Phase::Open, path, {}, opened.run, {}, opened.outline});
         },
         [this, side, opening, path](std::shared_ptr<RecordedReport> report) {
             if (opening == m_openings[side])
@@ -149,7 +149,8 @@ void Session::Core::open(std::size_t side, std::string path)
         if (opening != m_openings[side])
             return;
         if (end != JobEnd::Finished)
-            setSide(side, {Phase::Failed, path, {}, nullptr, error ? *error : cancelled()});
+            setSide(side,
+                    {Phase::Failed, path, {}, nullptr, error ? *error : cancelled(), nullptr});
         if (end == JobEnd::Finished && bothOpen())
             compareRuns();
         else
@@ -296,7 +297,7 @@ void Session::Core::takeUnreadable(std::size_t side, const Error &error)
     if (m_sides[side].run->isSeries())
         showStep(m_userStep, notComparable(error.message()));
     else
-        setSide(side, {Phase::Failed, m_sides[side].path, {}, nullptr, error});
+        setSide(side, {Phase::Failed, m_sides[side].path, {}, nullptr, error, nullptr});
 }
 
 // --- a report -----------------------------------------------------------------------------------
@@ -310,8 +311,8 @@ void Session::Core::takeReport(std::size_t side, const std::string &path, Record
     m_report = std::make_shared<const RecordedReport>(std::move(report));
     const RunComparison &comparison = m_report->comparison;
     m_listener.reportOpened(path, m_report);
-    setSide(0, {Phase::Recorded, comparison.pathA, comparison.formatA, nullptr, {}});
-    setSide(1, {Phase::Recorded, comparison.pathB, comparison.formatB, nullptr, {}});
+    setSide(0, {Phase::Recorded, comparison.pathA, comparison.formatA, nullptr, {}, nullptr});
+    setSide(1, {Phase::Recorded, comparison.pathB, comparison.formatB, nullptr, {}, nullptr});
     takeComparison(std::shared_ptr<const RunComparison>(m_report, &comparison));
 }
 

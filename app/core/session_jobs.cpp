@@ -76,8 +76,7 @@ CompareOptions SessionInputs::withIndex() const
 }
 
 JobBatch openSideBatch(const SessionEnvironment &environment, std::string path,
-                       std::shared_ptr<const MappingSheet> sheet,
-                       Deliver<std::shared_ptr<const Run>> deliver,
+                       std::shared_ptr<const MappingSheet> sheet, Deliver<OpenedSide> deliver,
                        Deliver<std::shared_ptr<RecordedReport>> deliverReport)
 {
     SessionEnvironment::OpenRun openRun = environment.openRun;
@@ -101,9 +100,10 @@ JobBatch openSideBatch(const SessionEnvironment &environment, std::string path,
             }
         }
         FP_TRY(std::shared_ptr<const Run> run, openRun(path, control.stop()));
-        control.post([deliver, cached = std::make_shared<const StepCache>(std::move(run))] {
-            deliver(cached);
-        });
+        OpenedSide opened{std::make_shared<const StepCache>(std::move(run)), nullptr};
+        if (const auto trace = opened.run->trace())
+            opened.outline = std::make_shared<const TraceOutline>(outlineOf(*trace));
+        control.post([deliver, opened = std::move(opened)] { deliver(opened); });
         return Batch::Done;
     };
 }

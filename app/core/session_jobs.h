@@ -56,10 +56,15 @@ using JobBatch = std::function<Result<Batch>(JobControl &)>;
 template <class T>
 using Deliver = std::function<void(T)>;
 
+struct OpenedSide
+{
+    std::shared_ptr<const Run> run;
+    std::shared_ptr<const TraceOutline> outline; ///< null: it has no trace
+};
+
 /// Delivers a run, or the report that the file holds. With a sheet, a run that it reads.
 JobBatch openSideBatch(const SessionEnvironment &environment, std::string path,
-                       std::shared_ptr<const MappingSheet> sheet,
-                       Deliver<std::shared_ptr<const Run>> deliver,
+                       std::shared_ptr<const MappingSheet> sheet, Deliver<OpenedSide> deliver,
                        Deliver<std::shared_ptr<RecordedReport>> deliverReport);
 JobBatch compareRunsBatch(SessionInputs inputs,
                           Deliver<std::shared_ptr<const RunComparison>> deliver);

@@ -154,7 +154,8 @@ void Session::Core::searchNonFinite(std::uint64_t id)
 
 void Session::Core::requestRecords(std::uint64_t id, RecordQuery query)
 {
-    if (!mayAsk(id))
+    const bool may = query.of == RecordQuery::Of::Both ? mayAsk(id) : mayAskOfOne(id);
+    if (!may)
         return;
     askGrowing(id, "Reading records", "records", &SessionListener::recordsReady,
                [&](auto to) { return recordsBatch(inputs(), std::move(query), std::move(to)); });
@@ -162,7 +163,8 @@ void Session::Core::requestRecords(std::uint64_t id, RecordQuery query)
 
 void Session::Core::requestRecordText(std::uint64_t id, RecordPlaces places)
 {
-    if (!mayAsk(id))
+    const bool may = places.a.has_value() == places.b.has_value() ? mayAsk(id) : mayAskOfOne(id);
+    if (!may)
         return;
     askOnce(id, "Reading the lines of a record", "record text", &SessionListener::recordTextReady,
             [&](auto to) { return recordTextBatch(inputs(), places, std::move(to)); });

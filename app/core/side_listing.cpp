@@ -102,7 +102,8 @@ JobBatch listSidesBatch(
         if (!opened.a && !opened.b) {
             if (opened.errorA || opened.errorB)
                 return opened.errorA ? *opened.errorA : *opened.errorB;
-            control.post([=] { deliver(step, notComparable("it has no such step")); });
+            const char *why = step ? "it has no such step" : "it holds no tensors";
+            control.post([=] { deliver(step, notComparable(why)); });
             return Batch::Done;
         }
         control.post([deliver, listing = listedSides(opened, reason, inputs.options),

@@ -12,13 +12,15 @@ struct TracePair
     std::shared_ptr<const Trace> a, b;
 };
 
-Result<TracePair> tracesOf(const SessionInputs &inputs)
+/// Where one is asked for alone the other may be null.
+Result<TracePair> tracesOf(const SessionInputs &inputs, bool needsA = true, bool needsB = true)
 {
-    TracePair pair;
-    if (inputs.a && inputs.b)
-        pair = {inputs.a->trace(), inputs.b->trace()};
-    if (!pair.a || !pair.b)
-        return Error{ErrorCode::Usage, {}, {}, "needs a trace on both sides"};
+    TracePair pair{inputs.a ? inputs.a->trace() : nullptr, inputs.b ? inputs.b->trace() : nullptr};
+    if ((needsA && !pair.a) || (needsB && !pair.b))
+        return Error{ErrorCode::Usage,
+                     {},
+                     {},
+                     needsA && needsB ? "needs a trace on both sides" : "needs a trace"};
     return pair;
 }
 
@@ -31,7 +33,9 @@ JobBatch recordsBatch(SessionInputs inputs, RecordQuery query,
     return [=, inputs = std::move(inputs), query = std::move(query),
             deliver = std::move(deliver)](JobControl &control) -> Result<Batch> {
         if (!work->builder) {
-            FP_TRY(TracePair pair, tracesOf(inputs));
+            FP_TRY(
+                TracePair pair,
+                tracesOf(inputs, query.of != RecordQuery::Of::B, query.of != RecordQuery::Of::A));
             work->builder.emplace(std::move(pair.a), std::move(pair.b), query);
         }
         FP_TRY(const bool more, work->builder->advance(control.stop()));
@@ -49,10 +53,12 @@ JobBatch recordTextBatch(SessionInputs inputs, RecordPlaces places,
 {
     return [=, inputs = std::move(inputs),
             deliver = std::move(deliver)](JobControl &control) -> Result<Batch> {
-        FP_TRY(const TracePair pair, tracesOf(inputs));
-        FP_TRY(RecordText text, readRecordText(*pair.a, *pair.b, places, [&control] {
-                   return control.stop().stop_requested();
-               }));
+        const bool both = places.a.has_value() == places.b.has_value();
+        FP_TRY(TracePair pair, tracesOf(inputs, both || places.a, both || places.b));
+        // Of the one that may be missing nothing is read.
+        FP_TRY(RecordText text,
+               readRecordText(pair.a ? *pair.a : *pair.b, pair.b ? *pair.b : *pair.a, places,
+                              [&control] { return control.stop().stop_requested(); }));
         control.post([deliver, shared = std::make_shared<const RecordText>(std::move(text))] {
             deliver(shared);
         });

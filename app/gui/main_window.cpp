@@ -191,8 +191,10 @@ void MainWindow::showPage()
     if (!some)
         m_welcome->refresh();
     m_pages->setCurrentIndex(int(some));
-    if (some)
-        m_list->showPage(TensorList::Page::Tensors); // which is where the keyboard goes first
+    if (!some)
+        return;
+    m_list->showPage(TensorList::Page::Tensors); // which is where the keyboard goes first
+    leadToRecords();
 }
 
 // --- what the views want ------------------------------------------------------------------------

@@ -58,12 +58,11 @@ void MainWindow::connectRecords()
 /// Where there are traces and no tensors at all, the records are what there is.
 void MainWindow::leadToRecords()
 {
-    const auto comparison = m_context.comparison();
-    if (!comparison) {
+    if (!m_list->records()->hasTraces()) {
         m_ledToRecords = false;
         return;
     }
-    if (m_ledToRecords || !comparison->trace || m_context.isReport())
+    if (m_ledToRecords)
         return;
     m_ledToRecords = true;
     const auto isTraceAlone = [this](Side side) {
@@ -101,7 +100,7 @@ void MainWindow::showItem(const QString &name)
         return;
     showRecordPart(QStringLiteral("records"));
     const auto comparison = m_context.comparison();
-    if (comparison->trace->firstRank)
+    if (comparison && comparison->trace && comparison->trace->firstRank)
         m_list->records()->showRank(*comparison->trace->firstRank);
 }
 

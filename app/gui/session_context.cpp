@@ -470,6 +470,7 @@ void SessionContext::takeSide(Side side, const SideSnapshot &snapshot)
         state.steps = snapshot.run->steps();
         state.metrics = snapshot.run->metrics();
         state.diagnostics = snapshot.run->diagnostics();
+        state.trace = snapshot.outline;
     }
     if (snapshot.error) {
         const ErrorCode code = snapshot.error->code;

@@ -21,7 +21,7 @@ class Ear final : public SessionListener
 public:
     struct Heard
     {
-        bool compared = false;
+        bool compared = false, opened = false;
         std::map<std::uint64_t, int> ends; ///< by request
         std::map<std::uint64_t, std::shared_ptr<const RecordWindow>> windows;
         std::map<std::uint64_t, std::shared_ptr<const RecordText>> texts;
@@ -47,7 +47,10 @@ public:
         });
     }
 
-    void sideChanged(SessionSide, const SideSnapshot &) override {}
+    void sideChanged(SessionSide, const SideSnapshot &side) override
+    {
+        set([&](Heard &h) { h.opened |= side.phase == SideSnapshot::Phase::Open; });
+    }
     void comparisonChanged(std::shared_ptr<const RunComparison> comparison) override
     {
         set([&](Heard &h) { h.compared = comparison && comparison->finished; });
@@ -132,6 +135,8 @@ private slots:
     void aNewerRequestEndsTheOlder();
     void aRecordOverTheSteps();
     void sidesWithoutATraceFail();
+    void aTraceAloneListsItsRecords_data();
+    void aTraceAloneListsItsRecords();
 };
 
 void RecordRequestsTest::everyRowLeadsToItsLines()
@@ -205,6 +210,61 @@ void RecordRequestsTest::aRecordOverTheSteps()
     QVERIFY(drift && !drift->points.empty());
     QVERIFY(drift->points[0].a == row.a->record.place);
     QVERIFY(drift->points[0].status == row.status);
+}
+
+void RecordRequestsTest::aTraceAloneListsItsRecords_data()
+{
+    QTest::addColumn<bool>("isA");
+    QTest::addColumn<bool>("isRefused");
+    QTest::newRow("A") << true << false;
+    QTest::newRow("B") << false << false;
+    QTest::newRow("beside a checkpoint") << true << true;
+}
+
+// Every line of the file is a record of this rank and step, or none: each is listed once, in order.
+void RecordRequestsTest::aTraceAloneListsItsRecords()
+{
+    QFETCH(bool, isA);
+    QFETCH(bool, isRefused);
+    Ear ear;
+    Session session(environment(), ear);
+    if (isRefused)
+        session.openPair(path("traces/bridge/A"), path("npy"));
+    else
+        session.openSide(isA ? SessionSide::A : SessionSide::B, path("traces/bridge/A"));
+    QVERIFY(ear.waitFor([&](const Ear::Heard &h) { return isRefused ? h.compared : h.opened; }));
+    RecordQuery query;
+    query.of = isA ? RecordQuery::Of::A : RecordQuery::Of::B;
+    query.rank = 1;
+    query.iteration = 1;
+    session.requestRecords(1, query);
+    QVERIFY(ear.waitForEnd(1));
+    const auto window = ear.heard().windows[1];
+    QVERIFY(window && window->complete && !window->rows.empty());
+    QCOMPARE(window->counts.differences(), std::uint64_t(0));
+    std::uint64_t id = 1, line = 0;
+    for (const RecordRow &row : window->rows) {
+        QVERIFY(row.status == RecordStatus::NotCompared);
+        QCOMPARE(row.a.has_value(), isA);
+        QCOMPARE(row.b.has_value(), !isA);
+        const TracePlace place = row.record().place;
+        QVERIFY(place.line > line);
+        line = place.line;
+        RecordPlaces places;
+        (isA ? places.a : places.b) = place;
+        session.requestRecordText(++id, places);
+        QVERIFY(ear.waitForEnd(id));
+        const auto text = ear.heard().texts[id];
+        QVERIFY(text);
+        const auto &side = isA ? text->a : text->b;
+        QVERIFY(side);
+        QCOMPARE(QByteArray::fromStdString(side->text),
+                 lineOf(path("traces/bridge/A/") + side->file, line));
+    }
+    query.rank = 99;
+    session.requestRecords(++id, query);
+    QVERIFY(ear.waitForEnd(id));
+    QVERIFY(ear.heard().failures.count(id) == 1);
 }
 
 void RecordRequestsTest::sidesWithoutATraceFail()

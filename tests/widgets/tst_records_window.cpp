@@ -5,12 +5,14 @@
 #include "viewer_fixture.h"
 #include "widget_test_main.h"
 #include "widgets/views/record_detail.h"
+#include "widgets/views/record_view.h"
 #include "widgets/views/records_page.h"
 #include "widgets/views/styled_text.h"
 #include "widgets/views/tensor_detail.h"
 #include "widgets/views/tensor_list.h"
 #include "widgets/views/verdict_banner.h"
 
+#include <QComboBox>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTabBar>
@@ -24,6 +26,7 @@ using namespace forkpoint;
 namespace {
 
 const QString Captures = QStringLiteral(FORKPOINT_SAMPLES "/captures");
+const QString Data = QStringLiteral(FORKPOINT_TEST_DATA "/traces");
 
 /// The window with two captures open.
 struct TraceViewer : Viewer
@@ -178,6 +181,69 @@ private slots:
         QVERIFY(viewer.list().page() == TensorList::Page::Tensors);
         QVERIFY(!viewer.window.showPart(QStringLiteral("records")));
         QVERIFY(viewer.window.findChild<TensorDetail *>()->isVisible());
+    }
+
+    /// 260 lines that are records, counted with grep: 26 of each step.
+    void aTraceAloneListsItsRecords()
+    {
+        Viewer viewer;
+        viewer.context.openSide(Side::A, Data + QStringLiteral("/typed/A"));
+        auto *list = viewer.find<TensorList>();
+        RecordsPage *records = list->records();
+        QTRY_VERIFY_WITH_TIMEOUT(records->window() && records->window()->complete, Patience);
+        QVERIFY(list->page() == TensorList::Page::Records);
+        QVERIFY(records->isAlone());
+        QVERIFY2(records->summary().contains(QStringLiteral("none compared")),
+                 qPrintable(records->summary()));
+        auto *view = viewer.find<RecordView>();
+        QTRY_VERIFY(!view->lines(Side::A).isEmpty());
+        QVERIFY(view->lines(Side::B).isEmpty());
+        const QString banner = viewer.find<VerdictBanner>()->plainText();
+        QVERIFY2(banner.contains(QStringLiteral("260 records are listed below")),
+                 qPrintable(banner));
+        QSignalSpy messages(records, &RecordsPage::message);
+        records->goToDifference(false);
+        QCOMPARE(messages.count(), 1);
+        // A partner of its kind ends that.
+        viewer.context.openSide(Side::B, Data + QStringLiteral("/typed/C"));
+        QTRY_VERIFY_WITH_TIMEOUT(
+            !records->isAlone() && records->window() && records->window()->complete, Patience);
+        QVERIFY(records->window()->counts.differences() > 0);
+    }
+
+    void tracesOfTwoKindsAreListedOneAtATime()
+    {
+        Viewer viewer;
+        viewer.context.openPair(Data + QStringLiteral("/typed/A"),
+                                Data + QStringLiteral("/bridge/A"));
+        auto *list = viewer.find<TensorList>();
+        RecordsPage *records = list->records();
+        QTRY_VERIFY_WITH_TIMEOUT(records->window() && records->window()->complete, Patience);
+        QVERIFY(list->page() == TensorList::Page::Records);
+        QVERIFY(records->row()->a && !records->row()->b);
+        auto *side = records->findChild<QComboBox *>();
+        QVERIFY(side->isVisible());
+        QCOMPARE(side->count(), 2);
+        side->setCurrentIndex(1);
+        Q_EMIT side->activated(1);
+        QTRY_VERIFY_WITH_TIMEOUT(records->row() && records->row()->b && !records->row()->a,
+                                 Patience);
+        QVERIFY(viewer.find<VerdictBanner>()->plainText().contains(
+            QStringLiteral("the traces are of two kinds")));
+    }
+
+    void aTraceBesideACheckpointIsListed()
+    {
+        Viewer viewer;
+        viewer.context.openPair(Data + QStringLiteral("/typed/A"),
+                                SampleA + QStringLiteral("/step_000004.pt"));
+        QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
+        QVERIFY(viewer.window.showPart(QStringLiteral("records")));
+        RecordsPage *records = viewer.find<TensorList>()->records();
+        QTRY_VERIFY_WITH_TIMEOUT(records->window() && records->window()->complete, Patience);
+        const QString banner = viewer.find<VerdictBanner>()->plainText();
+        QVERIFY2(banner.contains(QStringLiteral("118 tensors, 119 values and 260 records")),
+                 qPrintable(banner));
     }
 
 private:

@@ -70,7 +70,7 @@ QString shapeCell(const RecordRow &row)
 ThemeColor sideColor(const RecordRow &row, ThemeColor side)
 {
     const bool differs = isDifference(row.status) && row.status != RecordStatus::Moved;
-    return differs ? side : ThemeColor::Muted;
+    return differs || row.status == RecordStatus::NotCompared ? side : ThemeColor::Muted;
 }
 
 QString recordTip(const RecordRow &row)
@@ -211,9 +211,11 @@ Look lookOf(const EvidenceSum &evidence)
     return look(RecordStatus::NoValue);
 }
 
-CellRow observationCells(const QString &which, const Observation *a, const Observation *b)
+/// `alone`: how one stands that has no partner.
+CellRow observationCells(const QString &which, const Observation *a, const Observation *b,
+                         RecordStatus alone)
 {
-    Look shown = look(a ? RecordStatus::OnlyA : RecordStatus::OnlyB);
+    Look shown = look(alone);
     QString evidence = Nothing;
     bool differs = true;
     if (a && b) {
@@ -272,7 +274,7 @@ void addStatistics(const Observation *a, const Observation *b, std::vector<CellR
 }
 
 void addObservations(const char *kind, const std::vector<Observation> &a,
-                     const std::vector<Observation> &b, std::vector<CellRow> &rows)
+                     const std::vector<Observation> &b, bool isCompared, std::vector<CellRow> &rows)
 {
     for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
         const Observation *left = i < a.size() ? &a[i] : nullptr,
@@ -280,7 +282,10 @@ void addObservations(const char *kind, const std::vector<Observation> &a,
         const std::string &path = (left ? left : right)->path;
         const QString which =
             tr(kind) + u' ' + (path.empty() ? QString::number(i) : displayText(path));
-        rows.push_back(observationCells(which, left, right));
+        rows.push_back(observationCells(which, left, right,
+                                        !isCompared ? RecordStatus::NotCompared
+                                            : left  ? RecordStatus::OnlyA
+                                                    : RecordStatus::OnlyB));
         addStatistics(left, right, rows);
     }
 }
@@ -305,14 +310,15 @@ std::vector<CellRow> observationRows(const RecordRow &row)
     const auto most = [&](auto count) {
         return std::max(row.a ? (*row.a).*count : 0, row.b ? (*row.b).*count : 0);
     };
+    const bool isCompared = row.status != RecordStatus::NotCompared;
     std::vector<CellRow> rows;
-    addObservations("input", a.inputs, b.inputs, rows);
+    addObservations("input", a.inputs, b.inputs, isCompared, rows);
     addLeftOut("input", most(&ListedRecord::inputs), std::max(a.inputs.size(), b.inputs.size()),
                rows);
-    addObservations("output", a.outputs, b.outputs, rows);
+    addObservations("output", a.outputs, b.outputs, isCompared, rows);
     addLeftOut("output", most(&ListedRecord::outputs), std::max(a.outputs.size(), b.outputs.size()),
                rows);
-    addObservations("value", fieldsOf(a), fieldsOf(b), rows);
+    addObservations("value", fieldsOf(a), fieldsOf(b), isCompared, rows);
     addLeftOut("value", most(&ListedRecord::fields), std::max(a.fields.size(), b.fields.size()),
                rows);
     return rows;

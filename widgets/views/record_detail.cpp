@@ -72,6 +72,9 @@ void RecordDetail::showPage(Page page)
 
 void RecordDetail::refreshRow()
 {
+    // Of one trace alone there is nothing but the record itself.
+    for (const Page page : {Page::Ranks, Page::Steps})
+        m_tabs->setTabVisible(int(page), !m_records->isAlone());
     m_record->setRow(m_records->row());
     m_drift->setRow(m_records->row(), m_records->rank());
 }

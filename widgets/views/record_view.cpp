@@ -180,7 +180,8 @@ void RecordView::setRow(const RecordRow *row)
     m_tensors->setRows(m_row ? observationRows(*m_row) : std::vector<CellRow>());
     m_sources->setVisible(m_row.has_value());
     m_open->setVisible(m_row && isKept(*m_row));
-    m_namesake->setVisible(m_row && (!m_row->a || !m_row->b));
+    m_namesake->setVisible(m_row && m_row->status != RecordStatus::NotCompared
+                           && (!m_row->a || !m_row->b));
     m_namesake->setText(m_row && m_row->a ? tr("Next of B by this name")
                                           : tr("Next of A by this name"));
     refreshHeader();
@@ -193,10 +194,7 @@ void RecordView::setRow(const RecordRow *row)
 void RecordView::refreshHeader()
 {
     if (!m_row) {
-        const auto comparison = m_context->comparison();
-        const bool none = comparison && comparison->verdict.outcome == Outcome::NotCompared;
-        m_header->setSegments({{none ? tr("Nothing was compared: there are no records to show.")
-                                     : tr("Select a record to see its tensors and its lines.")}});
+        m_header->setSegments({{tr("Select a record to see its tensors and its lines.")}});
         return;
     }
     const Theme theme = Theme::of(palette());
@@ -277,8 +275,10 @@ void RecordView::showLines(const QString &instead)
         const bool isThere = m_row && ((*m_row).*sideOf(side)).has_value();
         m_origins[i]->setText(name);
         QString lines = isThere ? instead
-            : m_row             ? tr("%1 has no such record.").arg(name)
-                                : QString();
+            : m_row && m_row->status != RecordStatus::NotCompared
+            ? tr("%1 has no such record.").arg(name)
+            : QString();
+        m_origins[i]->setVisible(isThere || !lines.isEmpty());
         if (read && isThere) {
             const TracePlace &place = ((*m_row).*sideOf(side))->record.place;
             m_origins[i]->setText(name + QStringLiteral("  ") + originText(*read, place));

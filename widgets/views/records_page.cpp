@@ -5,6 +5,7 @@
 #include "widgets/display_text.h"
 #include "widgets/models/record_cells.h"
 #include "widgets/views/flow_layout.h"
+#include "widgets/views/shown_lists.h"
 #include "widgets/views/table_actions.h"
 #include "widgets/views/view_setup.h"
 
@@ -60,11 +61,14 @@ QString countsText(const RecordWindow &window)
     add(counts.notComparable, RecordsPage::tr("not comparable"));
     add(counts.noValue, RecordsPage::tr("without a value"));
     add(counts.artifacts, RecordsPage::tr("left out as artifacts"));
+    const bool isAlone = window.query.of != RecordQuery::Of::Both;
     if (window.complete && counts.differences() == 0)
-        parts += RecordsPage::tr("no difference");
+        parts += isAlone ? RecordsPage::tr("none compared") : RecordsPage::tr("no difference");
     if (!window.complete)
         parts += RecordsPage::tr("reading on…");
-    if (!window.inA || !window.inB)
+    if (isAlone && !window.inA && !window.inB)
+        parts += RecordsPage::tr("this rank recorded no such step");
+    if (!isAlone && (!window.inA || !window.inB))
         parts += window.inA ? RecordsPage::tr("B has no such step")
             : window.inB    ? RecordsPage::tr("A has no such step")
                             : RecordsPage::tr("neither side recorded this step on this rank");
@@ -97,6 +101,7 @@ RecordsPage::RecordsPage(ViewContext *context, QWidget *parent)
       m_context(context),
       m_model(new CellTableModel(recordTitles(), recordTitleTips(), this)),
       m_view(makeTable(m_model, tr("Records"), this)),
+      m_side(new QComboBox(this)),
       m_step(new QComboBox(this)),
       m_rank(new QComboBox(this)),
       m_stage(new QComboBox(this)),
@@ -127,11 +132,12 @@ RecordsPage::RecordsPage(ViewContext *context, QWidget *parent)
 
     connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this] {
         const RecordRow *current = row();
-        m_namesake->setEnabled(current && (!current->a || !current->b));
+        m_namesake->setEnabled(current && !isAlone() && (!current->a || !current->b));
         m_openTensor->setEnabled(current && isKept(*current));
         Q_EMIT rowChanged();
     });
     connect(context, &ViewContext::comparisonChanged, this, &RecordsPage::refresh);
+    connect(context, &ViewContext::sideChanged, this, &RecordsPage::refreshAlone);
     connect(context, &ViewContext::selectedStepChanged, this, &RecordsPage::followStep);
     connect(context, &ViewContext::recordsReady, this, &RecordsPage::receive);
     connect(context, &ViewContext::requestFailed, this, [this](quint64 id, const QString &error) {
@@ -146,6 +152,10 @@ void RecordsPage::buildBar()
     auto *bar = new FlowLayout;
     bar->setContentsMargins(8, 0, 8, 0);
     bar->setSpacing(6);
+    m_side->setAccessibleName(tr("Whose records"));
+    m_side->setToolTip(tr("Nothing is compared: the records of which side are listed"));
+    m_side->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+    bar->addWidget(m_side);
     m_step->setAccessibleName(tr("Step"));
     m_rank->setAccessibleName(tr("Rank"));
     m_stage->setAccessibleName(tr("Stage"));
@@ -162,6 +172,12 @@ void RecordsPage::buildBar()
         bar->addWidget(each);
     static_cast<QVBoxLayout *>(layout())->addLayout(bar);
 
+    connect(m_side, &QComboBox::activated, this, [this](int index) {
+        const auto sides = sidesAlone();
+        if (std::size_t(index) < sides.size())
+            startAlone(sides[std::size_t(index)] == Side::A ? RecordQuery::Of::A
+                                                            : RecordQuery::Of::B);
+    });
     connect(m_step, &QComboBox::activated, this, [this](int index) {
         const auto at = std::size_t(index);
         if (at < m_steps.size())
@@ -214,7 +230,39 @@ const TraceComparison *RecordsPage::trace() const
 
 bool RecordsPage::hasTraces() const
 {
-    return m_trace && !m_context->isReport();
+    return (m_trace || m_outline) && !m_context->isReport();
+}
+
+/// The sides whose traces are set against nothing: the other side has none or is not open, or the two
+/// do not go together.
+std::vector<Side> RecordsPage::sidesAlone() const
+{
+    const auto comparison = m_context->comparison();
+    const bool isMet = comparison && comparison->trace && comparison->trace->refusal.empty();
+    const auto isOpening = [this](Side side) {
+        return m_context->side(side).phase == SideState::Phase::Opening;
+    };
+    if (isMet || isOpening(Side::A) || isOpening(Side::B)
+        || (comparison ? !comparison->finished : !isOneSideAlone(*m_context)))
+        return {};
+    std::vector<Side> sides;
+    for (const Side side : {Side::A, Side::B}) {
+        if (m_context->side(side).trace)
+            sides.push_back(side);
+    }
+    return sides;
+}
+
+std::size_t RecordsPage::rankCount() const
+{
+    return m_outline ? m_outline->ranks.size() : trace() ? trace()->ranks.size() : 0;
+}
+
+QString RecordsPage::rankText(std::size_t rank) const
+{
+    const TraceCoordinate &coordinate =
+        m_outline ? m_outline->ranks[rank] : trace()->ranks[rank].coordinate;
+    return displayText(coordinate.toText());
 }
 
 const RecordRow *RecordsPage::row() const
@@ -236,18 +284,68 @@ void RecordsPage::refresh()
     const auto trace = comparison ? comparison->trace : nullptr;
     const bool wasFinished = m_trace && m_trace->finished;
     m_trace = trace;
-    if (!trace) {
-        m_askedId = 0;
-        m_isPending = m_steered = false;
-        m_query = {};
-        m_window.reset();
-        m_model->setRows({});
-        Q_EMIT rowChanged();
-    }
+    if (!trace)
+        forget();
     fillCombos();
     if (trace && trace->finished && !wasFinished)
         start();
     describe();
+    refreshAlone();
+}
+
+void RecordsPage::forget()
+{
+    m_askedId = 0;
+    m_isPending = m_steered = false;
+    m_query = {};
+    m_of = RecordQuery::Of::Both;
+    m_outline.reset();
+    m_window.reset();
+    m_model->setRows({});
+    Q_EMIT rowChanged();
+}
+
+/// A trace that comes to be alone, or is so no longer.
+void RecordsPage::refreshAlone()
+{
+    const std::vector<Side> sides = sidesAlone();
+    m_side->clear();
+    for (const Side side : sides)
+        m_side->addItem(side == Side::A ? tr("of A") : tr("of B"));
+    m_side->setVisible(sides.size() > 1);
+    const auto isListed = [this](Side side) {
+        return m_of == (side == Side::A ? RecordQuery::Of::A : RecordQuery::Of::B)
+            && m_outline == m_context->side(side).trace;
+    };
+    const auto listed = std::find_if(sides.begin(), sides.end(), isListed);
+    if (listed != sides.end()) {
+        m_side->setCurrentIndex(int(listed - sides.begin()));
+        return;
+    }
+    if (!sides.empty()) {
+        startAlone(sides.front() == Side::A ? RecordQuery::Of::A : RecordQuery::Of::B);
+    } else if (isAlone()) {
+        forget();
+        fillCombos();
+        describe();
+    }
+}
+
+void RecordsPage::startAlone(RecordQuery::Of of)
+{
+    forget();
+    m_of = of;
+    m_outline = m_context->side(of == RecordQuery::Of::A ? Side::A : Side::B).trace;
+    m_steps = m_outline->iterations;
+    RecordQuery query;
+    query.of = of;
+    if (!m_steps.empty()) {
+        const auto selected = m_context->selectedStep();
+        const bool known =
+            selected && std::binary_search(m_steps.begin(), m_steps.end(), *selected);
+        query.iteration = known ? *selected : m_steps.front();
+    }
+    ask(std::move(query));
 }
 
 void RecordsPage::start()
@@ -274,7 +372,7 @@ void RecordsPage::followStep()
     const auto comparison = m_context->comparison();
     const auto step = m_context->selectedStep();
     const bool isOpening = !m_steered && comparison && step == comparison->shownStep;
-    if (!trace() || !step || isOpening || step == m_query.iteration
+    if (!hasTraces() || !step || isOpening || step == m_query.iteration
         || !std::binary_search(m_steps.begin(), m_steps.end(), *step))
         return;
     showPlace(*step, {});
@@ -282,19 +380,21 @@ void RecordsPage::followStep()
 
 void RecordsPage::fillCombos()
 {
-    m_steps = trace() ? stepsOf(trace()->coverage) : std::vector<std::int64_t>();
+    m_steps = m_outline ? m_outline->iterations
+        : trace()       ? stepsOf(trace()->coverage)
+                        : std::vector<std::int64_t>();
     const std::size_t listed = std::min(m_steps.size(), MostSteps);
     if (std::size_t(m_step->count()) != listed) {
         m_step->clear();
         for (std::size_t i = 0; i < listed; ++i)
             m_step->addItem(tr("step %1").arg(m_steps[i]));
     }
-    const std::size_t ranks = trace() ? trace()->ranks.size() : 0;
+    const std::size_t ranks = rankCount();
     if (std::size_t(m_rank->count()) != ranks) {
         m_rank->clear();
         qsizetype longest = 0;
         for (std::size_t i = 0; i < ranks; ++i) {
-            m_rank->addItem(displayText(trace()->ranks[i].coordinate.toText()));
+            m_rank->addItem(rankText(i));
             longest = std::max(longest, m_rank->itemText(int(i)).size());
         }
         m_rank->setMinimumContentsLength(int(std::min<qsizetype>(longest, MostRankCharacters)));
@@ -369,18 +469,22 @@ void RecordsPage::describe()
     const auto end = m_window ? m_window->rowsBefore + m_window->rows.size() : 0;
     m_earlier->setVisible(more && m_window->rowsBefore > 0);
     m_later->setVisible(more && end < m_window->counts.rows);
-    for (QToolButton *each : {m_next, m_previous})
+    for (QToolButton *each : {m_next, m_previous}) {
         each->setEnabled(m_window != nullptr);
+        each->setVisible(!isAlone());
+    }
     QString instead;
     if (!hasTraces())
         instead = tr("Records are listed where both sides have a trace.");
+    else if (isAlone())
+        instead = m_window ? QString() : tr("Reading records…");
     else if (!m_trace->refusal.empty())
         instead = tr("Not compared: %1").arg(displayText(m_trace->refusal));
     else if (m_trace->finished && m_trace->ranks.empty())
         instead = tr("No rank is on both sides.");
     else if (!m_window)
         instead = m_trace->finished ? tr("Reading records…") : tr("The traces are being compared…");
-    else if (m_window->rows.empty() && m_window->complete)
+    if (m_window && m_window->rows.empty() && m_window->complete)
         instead = tr("No record of this step, rank and stage.");
     m_instead->setText(instead);
     m_stack->setCurrentWidget(instead.isEmpty() ? static_cast<QWidget *>(m_view) : m_instead);

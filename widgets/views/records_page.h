@@ -16,7 +16,7 @@ namespace forkpoint {
 class CellTableModel;
 
 /// The records of both traces side by side, of one rank and step, in execution order: it opens at
-/// the first divergence. A bounded window of them is held; more are asked for while it is seen.
+/// the first divergence. Of a trace that nothing is set against, its own records. A bounded window of them is held; more are asked for while it is seen.
 class RecordsPage : public QWidget
 {
     Q_OBJECT
@@ -30,6 +30,8 @@ public:
     const RecordRow *row() const; ///< the current one, or nullptr
     std::size_t rank() const { return m_query.rank; }
     QString summary() const; ///< counts, or why nothing is listed
+    /// Whether what is listed is one trace alone, set against nothing.
+    bool isAlone() const { return m_of != RecordQuery::Of::Both; }
 
     /// The first difference of a rank in that step; without one, in the step where it parts.
     void showRank(std::size_t rank, std::optional<std::int64_t> step = {});
@@ -55,6 +57,12 @@ private:
     void buildBar();
     void buildActions();
     void refresh();
+    void refreshAlone();
+    void startAlone(RecordQuery::Of of);
+    void forget();
+    std::vector<Side> sidesAlone() const;
+    std::size_t rankCount() const;
+    QString rankText(std::size_t rank) const;
     void followStep();
     void fillCombos();
     void start();
@@ -72,13 +80,15 @@ private:
     ViewContext *m_context;
     CellTableModel *m_model;
     QTreeView *m_view;
-    QComboBox *m_step, *m_rank, *m_stage;
+    QComboBox *m_side, *m_step, *m_rank, *m_stage;
     QToolButton *m_next, *m_previous, *m_earlier, *m_later;
     QLabel *m_counts, *m_instead;
     QStackedWidget *m_stack;
     QAction *m_namesake, *m_openTensor;
+    RecordQuery::Of m_of = RecordQuery::Of::Both;
     std::shared_ptr<const TraceComparison> m_trace;
-    std::vector<std::int64_t> m_steps; ///< of the combo box
+    std::shared_ptr<const TraceOutline> m_outline; ///< of the trace that is listed alone
+    std::vector<std::int64_t> m_steps;             ///< of the combo box
     RecordQuery m_query;
     std::shared_ptr<const RecordWindow> m_window;
     std::uint64_t m_askedId = 0;

@@ -26,6 +26,7 @@ bool hasDifference(const StageSummary &stage)
 void RecordsPage::ask(RecordQuery query)
 {
     m_query = std::move(query);
+    m_query.of = m_of;
     m_isNew = true;
     m_isPending = !isVisible();
     fillCombos();
@@ -66,12 +67,13 @@ void RecordsPage::receive(quint64 id, std::shared_ptr<const RecordWindow> window
 
 void RecordsPage::showRank(std::size_t rank, std::optional<std::int64_t> step)
 {
-    if (!trace() || rank >= trace()->ranks.size())
+    if (rank >= rankCount())
         return;
     m_steered = m_steered || step;
     RecordQuery query;
     query.rank = rank;
-    const auto &first = trace()->ranks[rank].first;
+    const auto *first =
+        !isAlone() && trace()->ranks[rank].first ? &*trace()->ranks[rank].first : nullptr;
     query.iteration = step ? step : first ? first->record.iteration : m_query.iteration;
     ask(std::move(query));
 }
@@ -91,6 +93,10 @@ void RecordsPage::goToDifference(bool backward)
     const RecordRow *current = row();
     if (!current)
         return;
+    if (isAlone()) {
+        Q_EMIT message(tr("Nothing is compared: there is no difference to go to"));
+        return;
+    }
     // Most often it is in the window already.
     const auto &rows = m_window->rows;
     const int step = backward ? -1 : 1;
@@ -143,7 +149,7 @@ void RecordsPage::continueInStep(bool backward)
 void RecordsPage::goToNamesake()
 {
     const RecordRow *current = row();
-    if (!current || (current->a && current->b))
+    if (!current || isAlone() || (current->a && current->b))
         return;
     RecordQuery query = m_query;
     query.seek = current->a ? Seek::NextInB : Seek::NextInA;
@@ -166,7 +172,7 @@ void RecordsPage::askForMore(bool earlier)
 void RecordsPage::openTensor()
 {
     const RecordRow *current = row();
-    if (!current || !isKept(*current)) {
+    if (!current || isAlone() || !isKept(*current)) {
         Q_EMIT message(tr("No whole tensor was kept of this record on both sides"));
         return;
     }

@@ -67,8 +67,11 @@ void StepStrip::paint(QPainter &painter) const
 void StepStrip::paintEmpty(QPainter &painter) const
 {
     painter.setPen(Theme::of(palette()).muted);
-    const QString text = m_comparison ? tr("There is no series here, and no step to choose.")
-                                      : tr("The steps of the runs appear here.");
+    const bool hasTrace = m_context->side(Side::A).trace || m_context->side(Side::B).trace;
+    const QString text = m_comparison && hasTrace
+        ? tr("No step is compared. Those of a trace are chosen in the list of its records.")
+        : m_comparison ? tr("There is no series here, and no step to choose.")
+                       : tr("The steps of the runs appear here.");
     painter.drawText(rect().adjusted(LabelLeft, 0, -8, 0), Qt::AlignVCenter, text);
 }
 

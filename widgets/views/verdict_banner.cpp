@@ -208,17 +208,30 @@ void addProgress(Segments &segments, const RunComparison &comparison, const JobS
             {VerdictBanner::tr(" %1 differ already.").arg(groupedText(differ)), theme.difference});
 }
 
-/// "\n118 tensors and 119 values of A are listed below."; empty while nothing is listed.
-QString listedText(const ViewContext &context, const QString &name)
+/// "118 tensors, 119 values and 260 records are listed below."; empty while nothing is.
+QString listedText(const ViewContext &context)
 {
     const auto listing = context.stepComparison();
     if (!listing)
         return {};
-    if (listing->tensors.empty() && listing->values.empty())
-        return u'\n' + sentence(listing->verdict.reason);
-    return VerdictBanner::tr("\n%1 and %2 of %3 are listed below.")
-        .arg(countedText(listing->tensors.size(), "tensor", "tensors"),
-             countedText(listing->values.size(), "value", "values"), name);
+    QStringList parts;
+    if (!listing->tensors.empty() || !listing->values.empty())
+        parts = {countedText(listing->tensors.size(), "tensor", "tensors"),
+                 countedText(listing->values.size(), "value", "values")};
+    std::uint64_t records = 0;
+    for (const Side side : {Side::A, Side::B}) {
+        const auto trace = context.side(side).trace;
+        records += trace ? trace->records : 0;
+    }
+    if (records > 0)
+        parts += countedText(records, "record", "records");
+    if (parts.isEmpty())
+        return sentence(listing->verdict.reason);
+    const QString last = parts.takeLast();
+    return VerdictBanner::tr("%1 are listed below.")
+        .arg(parts.isEmpty()
+                 ? last
+                 : VerdictBanner::tr("%1 and %2").arg(parts.join(QStringLiteral(", ")), last));
 }
 
 /// What the side that is alone holds, and what it waits for; empty unless one is.
@@ -240,7 +253,8 @@ Segments onlySide(const ViewContext &context, const Theme &theme)
                       {VerdictBanner::tr("Open %1").arg(other), theme.color(missing), true, false,
                        QStringLiteral("open:") + other},
                       {VerdictBanner::tr(" to compare them, or drop it on its chip."), theme.text}};
-    segments.push_back({listedText(context, name), theme.muted});
+    if (const QString listed = listedText(context); !listed.isEmpty())
+        segments.push_back({u'\n' + listed, theme.muted});
     return segments;
 }
 
@@ -268,12 +282,9 @@ Segments failedSides(const ViewContext &context, const Theme &theme)
         segments.push_back({VerdictBanner::tr("read it by a mapping sheet"), theme.text, false,
                             false, QStringLiteral("mapping:") + (side == Side::A ? u'A' : u'B')});
     }
-    if (!segments.empty() && isOneSideAlone(context))
-        segments.push_back({listedText(context,
-                                       context.side(Side::A).phase == SideState::Phase::Open
-                                           ? QStringLiteral("A")
-                                           : QStringLiteral("B")),
-                            theme.muted});
+    const QString listed = isOneSideAlone(context) ? listedText(context) : QString();
+    if (!segments.empty() && !listed.isEmpty())
+        segments.push_back({u'\n' + listed, theme.muted});
     return segments;
 }
 
@@ -389,6 +400,10 @@ void VerdictBanner::refresh()
             addCoverage(segments, *comparison, hasRecipe, shownProblems(*m_context).size(),
                         m_context->isReport(), theme);
             m_stripe = theme.color(comparison->verdict.outcome);
+            const bool none = comparison->verdict.outcome == Outcome::NotCompared;
+            const QString listed = none ? listedText(*m_context) : QString();
+            if (!listed.isEmpty() && !m_context->isReport())
+                segments.push_back({u'\n' + listed, theme.muted});
         }
         classes = classRow(*comparison, shown, theme);
     }
