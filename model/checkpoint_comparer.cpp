@@ -400,4 +400,11 @@ CheckpointComparison CheckpointComparer::snapshot() const
     return result;
 }
 
+CheckpointComparison CheckpointComparer::take()
+{
+    CheckpointComparison result = std::move(m_state->result);
+    summarise(result, m_state->context());
+    return result;
+}
+
 } // namespace forkpoint

@@ -36,6 +36,8 @@ public:
     Progress progress() const;
     /// What is known so far; its verdict is final only when `finished`.
     CheckpointComparison snapshot() const;
+    /// The same when nothing is left to do, once: what there may be millions of is not copied.
+    CheckpointComparison take();
 
 private:
     struct State;

@@ -169,6 +169,11 @@ void addNotFinite(const CheckpointComparison &comparison, std::vector<Finding> &
 /// A tensor on one side only may still be there under another name: a tied head stored twice.
 void addStoredTwice(const CheckpointComparison &comparison, std::vector<Finding> &findings)
 {
+    const auto isOneSided = [](const TensorRow &row) {
+        return row.status == ItemStatus::OnlyInA || row.status == ItemStatus::OnlyInB;
+    };
+    if (std::none_of(comparison.tensors.begin(), comparison.tensors.end(), isOneSided))
+        return;
     std::map<Digest128, const TensorRow *> ofA, ofB;
     for (const TensorRow &row : comparison.tensors) {
         if (row.fingerprintA && row.a && row.elements > 1)

@@ -61,7 +61,7 @@ public:
     /// False where steps may exist that are not listed (a directory over the cap).
     virtual bool complete() const = 0;
 
-    /// Opens steps()[index]. May take long; looks at `stop` now and then.
+    /// Opens steps()[index], on any thread. May take long; looks at `stop` now and then.
     virtual Result<std::shared_ptr<const TensorSource>> open(std::size_t index,
                                                              std::stop_token stop) const = 0;
 

@@ -354,23 +354,26 @@ void RunComparer::State::failStep(const RunStep &step, const Error &error)
 void RunComparer::State::openStep(std::stop_token stop)
 {
     const PlannedStep &step = plan.steps[next];
-    auto sourceA = a->open(*step.a, stop);
-    if (!sourceA) {
+    std::optional<Result<std::shared_ptr<const TensorSource>>> sourceA, sourceB;
+    const auto openSide = [&](std::size_t side) {
+        if (side == 0)
+            sourceA = a->open(*step.a, stop);
+        else
+            sourceB = b->open(*step.b, stop);
+    };
+    executor.forEach(2, openSide);
+    if (!sourceA->ok() || !sourceB->ok()) {
+        const bool isA = !sourceA->ok();
+        const RunStep &failed = isA ? a->steps()[*step.a] : b->steps()[*step.b];
         if (!stop.stop_requested())
-            failStep(a->steps()[*step.a], Error(sourceA.error()).atPlace("A"));
-        return;
-    }
-    auto sourceB = b->open(*step.b, stop);
-    if (!sourceB) {
-        if (!stop.stop_requested())
-            failStep(b->steps()[*step.b], Error(sourceB.error()).atPlace("B"));
+            failStep(failed, Error((isA ? sourceA : sourceB)->error()).atPlace(isA ? "A" : "B"));
         return;
     }
     CompareOptions own = options;
     // Statistics belong to the step that is shown: the first that differs.
     own.measure = !parted || bisection;
     LogicalSides sides =
-        logicalSides(std::move(sourceA).value(), std::move(sourceB).value(), own.pairing);
+        logicalSides(std::move(*sourceA).value(), std::move(*sourceB).value(), own.pairing);
     comparer = std::make_unique<CheckpointComparer>(std::move(sides.a), std::move(sides.b),
                                                     std::move(own), backend, executor);
 }
@@ -648,9 +651,9 @@ bool RunComparer::advance(std::stop_token stop)
     }
     if (!state.comparer->advance(stop) && !stop.stop_requested()) {
         if (state.kept)
-            state.takeKept(state.comparer->snapshot());
+            state.takeKept(state.comparer->take());
         else
-            state.takeStep(state.comparer->snapshot());
+            state.takeStep(state.comparer->take());
     }
     return true;
 }
