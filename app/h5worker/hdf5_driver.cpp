@@ -27,7 +27,8 @@ struct ParentFile
     bool isProbing = false;
     bool isOddTreeTold = false;
     std::vector<StoredRange> probed;
-    std::map<std::uint64_t, std::byte> patches; ///< by their places
+    /// Other bytes than the file's, by the page and their places in it.
+    std::unordered_map<std::uint64_t, std::vector<std::pair<std::uint16_t, std::byte>>> patches;
     /// Of the object headers that were looked at, by address.
     std::map<std::uint64_t, std::optional<NewerChunkIndex>> headers;
 
@@ -61,10 +62,30 @@ struct ParentFile
             return false;
         if (!readStored(offset, out))
             return false;
-        for (auto patch = patches.lower_bound(offset);
-             patch != patches.end() && patch->first - offset < out.size(); ++patch)
-            out[patch->first - offset] = patch->second;
+        const std::uint64_t end = offset + out.size();
+        for (std::uint64_t page = offset / PageBytes; page * PageBytes < end; ++page) {
+            const auto changed = patches.find(page);
+            if (changed == patches.end())
+                continue;
+            for (const auto &[at, byte] : changed->second) {
+                const std::uint64_t place = page * PageBytes + at;
+                if (place >= offset && place < end)
+                    out[place - offset] = byte;
+            }
+        }
         return true;
+    }
+
+    void patch(std::uint64_t place, std::byte byte)
+    {
+        auto &changed = patches[place / PageBytes];
+        const auto at = std::uint16_t(place % PageBytes);
+        const auto known = std::find_if(changed.begin(), changed.end(),
+                                        [at](const auto &each) { return each.first == at; });
+        if (known != changed.end())
+            known->second = byte;
+        else
+            changed.emplace_back(at, byte);
     }
 
     bool readStored(std::uint64_t offset, MutableByteView out)
@@ -228,7 +249,7 @@ bool readParentFile(std::uint64_t address, MutableByteView out)
 void patchParentFile(std::uint64_t address, ByteView bytes)
 {
     for (std::size_t i = 0; i < bytes.size(); ++i)
-        file.patches[parentFileByte(address + i)] = bytes[i];
+        file.patch(parentFileByte(address + i), bytes[i]);
 }
 
 std::uint64_t parentFileByte(std::uint64_t address)

@@ -10,10 +10,6 @@
 
 namespace forkpoint {
 
-/// The checksum that ends every block of metadata since superblock 2: "lookup3" of Bob Jenkins,
-/// hashlittle() with the initial value 0.
-std::uint32_t metadataChecksum(ByteView bytes);
-
 /// A block of that many bytes of the parent's file, the last four of which are its checksum; Malformed
 /// with its place where it does not begin with `signature` and version 0, or its checksum is another.
 /// What comes back is without the checksum.

@@ -116,4 +116,26 @@ std::vector<std::size_t> newerDatatypeVersions(ByteView datatype)
     return Datatype(datatype).versions();
 }
 
+std::vector<std::size_t> newerAttributeVersions(ByteView message)
+{
+    constexpr std::size_t Head = 9;
+    constexpr std::uint64_t Known = 3, IsShared = 1;
+    MetadataNumbers numbers(message);
+    const std::uint64_t version = numbers.next(1), flags = numbers.next(1);
+    const std::uint64_t name = numbers.next(2), datatype = numbers.next(2);
+    // Since version 3 what is in an attribute is not padded.
+    if (version != Known || (flags & IsShared) != 0 || Head + name + datatype > message.size())
+        return {};
+    std::vector<std::size_t> places = newerDatatypeVersions(message.subspan(Head + name, datatype));
+    for (std::size_t &place : places)
+        place += Head + name;
+    return places;
+}
+
+std::byte inKnownVersion(std::byte version)
+{
+    constexpr std::byte ClassBits{0x0f};
+    return std::byte(KnownVersion << 4) | (version & ClassBits);
+}
+
 } // namespace forkpoint

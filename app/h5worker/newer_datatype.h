@@ -13,4 +13,11 @@ namespace forkpoint {
 /// complex numbers of 2.0; a type with one of these has no such places that count.
 std::vector<std::size_t> newerDatatypeVersions(ByteView datatype);
 
+/// The same of the datatype in an attribute (HDF5 file format, "Attribute Message", version 3), of which
+/// the end may lack. A datatype that others share has no such places.
+std::vector<std::size_t> newerAttributeVersions(ByteView message);
+
+/// The byte that says version 3 of what it said another one of.
+std::byte inKnownVersion(std::byte version);
+
 } // namespace forkpoint

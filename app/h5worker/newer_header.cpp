@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/h5worker/newer_header.h"
 
+#include "app/h5worker/dense_attributes.h"
 #include "app/h5worker/hdf5_driver.h"
 #include "app/h5worker/metadata_block.h"
+#include "app/h5worker/metadata_checksum.h"
 #include "app/h5worker/newer_datatype.h"
 
 #include <set>
@@ -14,7 +16,7 @@ namespace {
 constexpr std::uint64_t MostHeaderBytes = std::uint64_t(1) << 24;
 constexpr std::size_t MostBlocks = 1000;
 constexpr std::size_t SignatureBytes = 4, ChecksumBytes = 4, AddressBytes = 8;
-constexpr std::uint64_t IsShared = 0x02;
+constexpr std::uint64_t IsShared = 0x02, Undefined = ~std::uint64_t(0);
 
 enum Message : std::uint64_t {
     DatatypeMessage = 0x03,
@@ -22,6 +24,7 @@ enum Message : std::uint64_t {
     PipelineMessage = 0x0b,
     AttributeMessage = 0x0c,
     ContinuationMessage = 0x10,
+    AttributeInfoMessage = 0x15,
 };
 
 /// A part of an object header of version 2, without its checksum.
@@ -48,6 +51,8 @@ public:
             return std::nullopt;
         for (const Block &block : m_blocks)
             show(block);
+        if (m_dense.heap != Undefined)
+            adaptDenseAttributes(m_dense);
         return m_isFiltered ? m_index : std::nullopt;
     }
 
@@ -108,9 +113,10 @@ private:
         const ByteView message = ByteView(m_blocks[number].bytes).subspan(at, size);
         MetadataNumbers numbers(message);
         switch (type) {
-        case DatatypeMessage: return takeDatatype(number, at, size);
+        case DatatypeMessage: return setKnown(number, at, newerDatatypeVersions(message));
         case LayoutMessage: return takeLayout(number, at, size);
-        case AttributeMessage: return takeAttribute(number, at, size);
+        case AttributeMessage: return setKnown(number, at, newerAttributeVersions(message));
+        case AttributeInfoMessage: return takeAttributeInfo(message);
         case ContinuationMessage: break;
         default: return;
         }
@@ -120,26 +126,23 @@ private:
             m_isSound = asText(ByteView(m_blocks.back().bytes).first(SignatureBytes)) == "OCHK";
     }
 
-    void takeDatatype(std::size_t number, std::size_t at, std::size_t size)
+    void setKnown(std::size_t number, std::size_t at, const std::vector<std::size_t> &versions)
     {
-        constexpr std::byte KnownVersion{0x30}, ClassBits{0x0f};
         Block &block = m_blocks[number];
-        const ByteView datatype = ByteView(block.bytes).subspan(at, size);
-        for (const std::size_t place : newerDatatypeVersions(datatype)) {
-            block.bytes[at + place] = KnownVersion | (block.bytes[at + place] & ClassBits);
-            block.changed.push_back(at + place);
+        for (const std::size_t version : versions) {
+            block.bytes[at + version] = inKnownVersion(block.bytes[at + version]);
+            block.changed.push_back(at + version);
         }
     }
 
-    /// Since version 3 what is in an attribute is not padded.
-    void takeAttribute(std::size_t number, std::size_t at, std::size_t size)
+    void takeAttributeInfo(ByteView message)
     {
-        constexpr std::size_t Head = 9;
-        MetadataNumbers numbers(ByteView(m_blocks[number].bytes).subspan(at, size));
-        const std::uint64_t version = numbers.next(1), shared = numbers.next(1);
-        const std::uint64_t name = numbers.next(2), datatype = numbers.next(2);
-        if (version == 3 && (shared & 1) == 0 && Head + name + datatype <= size)
-            takeDatatype(number, at + Head + name, datatype);
+        constexpr std::uint64_t HasOrder = 1;
+        MetadataNumbers numbers(message, 1);
+        numbers.skip((numbers.next(1) & HasOrder) != 0 ? 2 : 0);
+        m_dense.heap = numbers.next(AddressBytes);
+        m_dense.names = numbers.next(AddressBytes);
+        m_isSound = m_isSound && numbers.isWhole();
     }
 
     void takeLayout(std::size_t number, std::size_t at, std::size_t size)
@@ -186,6 +189,7 @@ private:
     std::uint64_t m_read = 0; ///< bytes
     bool m_isSound = true, m_isFiltered = false;
     std::optional<NewerChunkIndex> m_index;
+    DenseAttributes m_dense;
 };
 
 } // namespace

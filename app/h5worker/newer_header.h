@@ -18,7 +18,7 @@ struct NewerChunkIndex
 
 /// Looks at the object header at that address before libhdf5 does, and shows libhdf5 the versions
 /// that it knows where the newer ones are the same to a reader: layout 5 as 4, datatypes 4 and 5 as 3, in
-/// the object and in the attributes of its header. An index of filtered chunks under layout 5 comes back:
+/// the object and in its attributes, wherever these are. An index of filtered chunks under layout 5 comes back:
 /// libhdf5 must not be asked for those elements. Nothing else is touched, and a header whose checksums
 /// are wrong not at all.
 std::optional<NewerChunkIndex> adaptNewerHeader(std::uint64_t address);

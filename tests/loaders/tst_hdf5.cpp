@@ -11,7 +11,6 @@
 #include "tests/support/loaded_file.h"
 
 #include <atomic>
-#include <random>
 
 #include <QElapsedTimer>
 #include <QJsonObject>
@@ -152,8 +151,9 @@ private slots:
     void readsWhatWasWritten_data()
     {
         QTest::addColumn<QStringList>("row");
-        for (const char *const table : {"expected.txt", "expected_others.txt",
-                                        "expected_attributes.txt", "expected_newest.txt"}) {
+        for (const char *const table :
+             {"expected.txt", "expected_others.txt", "expected_attributes.txt",
+              "expected_newest.txt", "expected_newest_values.txt"}) {
             for (const QStringList &row : readTable(Folder + table))
                 QTest::newRow(qPrintable(row[0] + ' ' + row[2])) << row;
         }
@@ -220,65 +220,6 @@ private slots:
         QVERIFY(tensor.unreadable);
         QVERIFY2(tensor.unreadable->text.find(reason.toStdString()) != std::string::npos,
                  tensor.unreadable->text.c_str());
-    }
-
-    /// Elements that libhdf5 reads itself, through an index that it would take for another.
-    void textInChunksOfTheNewerLayoutIsTold()
-    {
-        const Loaded loaded = open("layout5_user_block.h5");
-        const TensorRef &text = loaded.catalog().tensors[*named(loaded, "text")];
-        QVERIFY(text.unreadable);
-        QVERIFY2(text.unreadable->text.find("version 5 of the layout message") != std::string::npos,
-                 text.unreadable->text.c_str());
-    }
-
-    /// Numbers that cannot be, under checksums that are right.
-    void impossibleNumbersCostTheirDatasetAlone_data()
-    {
-        QTest::addColumn<QString>("file");
-        QTest::newRow("array") << "bent_array.h5";
-        QTest::newRow("continuation") << "bent_continuation.h5";
-    }
-    void impossibleNumbersCostTheirDatasetAlone()
-    {
-        QFETCH(QString, file);
-#if defined(__SANITIZE_ADDRESS__)
-        if (file == "bent_continuation.h5")
-            QSKIP("the sanitizer ends a process that asks for 2^64 bytes, as libhdf5 does");
-#endif
-        const Loaded loaded = open(file);
-        for (const char *const name : {"a", "b", "c"}) {
-            const auto index = named(loaded, name);
-            QVERIFY2(index, name);
-            QCOMPARE(loaded.catalog().tensors[*index].unreadable.has_value(), *name == 'b');
-        }
-    }
-
-    /// A bit changed anywhere in what finds the chunks: told, or nothing changed; never other elements.
-    void damagedNewerIndexesAreTold()
-    {
-        const Loaded sound = open("layout5.h5");
-        const QByteArray bytes = fileBytes(Folder + "layout5.h5");
-        std::mt19937 random(3);
-        for (const char *const signature :
-             {"FAHD", "FADB", "EAHD", "EAIB", "EASB", "EADB", "BTHD", "BTIN", "BTLF", "OHDR"}) {
-            qsizetype at = bytes.indexOf(signature);
-            QVERIFY2(at >= 0, signature);
-            for (int block = 0; block < 4 && at >= 0;
-                 ++block, at = bytes.indexOf(signature, at + 4)) {
-                QByteArray damaged = bytes;
-                damaged[at + 4 + qsizetype(random() % 30)] ^= char(1 << random() % 8);
-                const Loaded loaded = load(hdf5Loader(), memory(damaged, "damaged.h5"));
-                if (!loaded.status.ok())
-                    continue;
-                for (std::size_t i = 0; i < loaded.catalog().tensors.size(); ++i) {
-                    const TensorRef &tensor = loaded.catalog().tensors[i];
-                    const auto was = named(sound, tensor.name);
-                    if (!tensor.unreadable && was)
-                        QVERIFY2(loaded.digest(i) == sound.digest(*was), tensor.name.c_str());
-                }
-            }
-        }
     }
 
     /// Who opened one file did not open those beside it.

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// HDF5 file format, "Fixed Array Index": one block of entries, or one that says which of the pages
+// behind it were written.
+#include "app/h5worker/chunk_array.h"
+
+namespace forkpoint {
+
+Status readFixedArray(std::uint64_t header, FoundChunks &found)
+{
+    using Array = ChunkArray;
+    constexpr std::size_t HeaderBytes =
+        Array::PrefixBytes + 2 + Array::SizeBytes + Array::AddressBytes + Array::ChecksumBytes;
+    FP_TRY(const auto bytes, readMetadataBlock(header, HeaderBytes, "FAHD"));
+    MetadataNumbers head(bytes, Array::PrefixBytes - 1);
+    const std::uint64_t client = head.next(1), entryBytes = head.next(1), pageBits = head.next(1);
+    const std::uint64_t count = head.next(Array::SizeBytes);
+    const std::uint64_t address = head.next(Array::AddressBytes);
+    if (client != Array::FilteredChunks || entryBytes != ChunkEntryBytes || pageBits > 31)
+        return malformedChunkIndex("is no fixed array of filtered chunks");
+    if (address == Array::Undefined)
+        return {};
+    ChunkArray array(header, found);
+    const std::uint64_t pageEntries = std::uint64_t(1) << pageBits;
+    if (count <= pageEntries) {
+        FP_TRY(const auto block,
+               array.readBlock(address,
+                               Array::BlockHead + count * ChunkEntryBytes + Array::ChecksumBytes,
+                               "FADB"));
+        MetadataNumbers numbers(block, Array::BlockHead);
+        return array.addEntries(numbers, 0, count);
+    }
+    const std::uint64_t pages = (count - 1) / pageEntries + 1;
+    const std::uint64_t size =
+        Array::BlockHead + pages / 8 + (pages % 8 != 0) + Array::ChecksumBytes;
+    FP_TRY(const auto block, array.readBlock(address, size, "FADB"));
+    return array.addPages(address + size, 0, count, pageEntries,
+                          {ByteView(block).subspan(Array::BlockHead)});
+}
+
+} // namespace forkpoint

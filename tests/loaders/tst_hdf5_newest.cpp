@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Files in the newest format of HDF5, of which the worker reads parts itself, when they are damaged:
+// with checksums that show it and with checksums that are right.
+#include "app/h5worker/metadata_checksum.h"
+#include "loaders/hdf5_client.h"
+#include "loaders/hdf5_loader.h"
+#include "tests/support/loaded_file.h"
+
+#include <random>
+
+#include <QElapsedTimer>
+#include <QMap>
+
+using namespace forkpoint;
+using namespace forkpoint::test;
+
+namespace {
+
+const QString Folder = QStringLiteral(FORKPOINT_TEST_DATA "/hdf5/");
+constexpr qsizetype ChecksumBytes = 4;
+
+Loaded open(const QString &file)
+{
+    return load(hdf5Loader(), memory(fileBytes(Folder + file), file.toStdString()));
+}
+
+std::optional<TensorIndex> named(const Loaded &loaded, const std::string &name)
+{
+    return loaded.catalog().findTensor(name);
+}
+
+/// A block of metadata: where it begins, how long it is, and where in it its checksum is.
+struct Block
+{
+    qsizetype at = 0, size = 0, checksumAt = 0;
+};
+
+std::uint32_t storedChecksum(const QByteArray &bytes, const Block &block)
+{
+    return loadLittle<std::uint32_t>(
+        reinterpret_cast<const std::byte *>(bytes.constData() + block.at + block.checksumAt));
+}
+
+std::uint32_t checksum(const QByteArray &bytes, const Block &block)
+{
+    QByteArray covered = bytes.mid(block.at, block.size);
+    if (block.checksumAt == block.size - ChecksumBytes)
+        covered.chop(ChecksumBytes);
+    else
+        covered.replace(block.checksumAt, ChecksumBytes, QByteArray(ChecksumBytes, '\0'));
+    return metadataChecksum(toBytes(covered));
+}
+
+void sign(QByteArray &bytes, const Block &block)
+{
+    const std::uint32_t right = checksum(bytes, block);
+    for (qsizetype i = 0; i < ChecksumBytes; ++i)
+        bytes[block.at + block.checksumAt + i] = char(right >> (8 * i));
+}
+
+/// The length of a block is wherever its checksum is right; of a direct block of a fractal heap, whose
+/// checksum stands in front, a power of two.
+std::optional<Block> blockAt(const QByteArray &bytes, qsizetype at)
+{
+    constexpr qsizetype Most = 4096, DirectChecksumAt = 18;
+    const bool isDirect = bytes.mid(at, 4) == "FHDB";
+    for (qsizetype size = isDirect ? 512 : 8; at + size <= bytes.size() && size <= 16 * Most;
+         size = isDirect ? 2 * size : size + 1) {
+        const Block block{at, size, isDirect ? DirectChecksumAt : size - ChecksumBytes};
+        if (!isDirect && size > Most)
+            break;
+        if (checksum(bytes, block) == storedChecksum(bytes, block))
+            return block;
+    }
+    return std::nullopt;
+}
+
+/// A few blocks of each kind.
+QList<Block> blocksOf(const QByteArray &bytes, const QList<QByteArray> &signatures)
+{
+    constexpr int OfAKind = 4;
+    QList<Block> blocks;
+    for (const QByteArray &signature : signatures) {
+        qsizetype at = bytes.indexOf(signature);
+        for (int count = 0; count < OfAKind && at >= 0; at = bytes.indexOf(signature, at + 4)) {
+            if (const auto block = blockAt(bytes, at)) {
+                blocks.append(*block);
+                ++count;
+            }
+        }
+    }
+    return blocks;
+}
+
+/// Signature, version and type of what a B-tree holds.
+QByteArray tree(const char *signature, char type)
+{
+    return QByteArray(signature) + '\0' + type;
+}
+
+/// What libhdf5 reads as well may end the worker by a signal.
+void addFiles()
+{
+    QTest::addColumn<QString>("file");
+    QTest::addColumn<QList<QByteArray>>("signatures");
+    QTest::addColumn<bool>("isReadHereAlone");
+    QTest::newRow("arrays of chunks")
+        << "layout5.h5" << QList<QByteArray>{"FAHD", "FADB", "EAHD", "EAIB", "EASB", "EADB"}
+        << true;
+    constexpr char Chunks = 11, Names = 8, Huge = 1;
+    QTest::newRow("trees of chunks")
+        << "layout5.h5"
+        << QList<QByteArray>{tree("BTHD", Chunks), tree("BTIN", Chunks), tree("BTLF", Chunks)}
+        << true;
+    QTest::newRow("headers") << "layout5.h5" << QList<QByteArray>{"OHDR"} << false;
+    QTest::newRow("dense attributes") << "dense_latest.h5"
+                                      << QList<QByteArray>{"FRHP",
+                                                           "FHIB",
+                                                           "FHDB",
+                                                           "OHDR",
+                                                           tree("BTHD", Names),
+                                                           tree("BTIN", Names),
+                                                           tree("BTLF", Names),
+                                                           tree("BTHD", Huge),
+                                                           tree("BTLF", Huge)}
+                                      << false;
+}
+
+/// What of a damaged file is told as if it were sound, is.
+void compare(const Loaded &damaged, const Loaded &sound)
+{
+    const Catalog &catalog = damaged.catalog();
+    for (std::size_t i = 0; i < catalog.tensors.size(); ++i) {
+        const TensorRef &tensor = catalog.tensors[i];
+        const auto was = named(sound, tensor.name);
+        if (!tensor.unreadable && was)
+            QVERIFY2(damaged.digest(i) == sound.digest(*was), tensor.name.c_str());
+    }
+    QMap<QString, const Value *> values;
+    for (const ValueRef &value : sound.catalog().values)
+        values[QString::fromStdString(value.name)] = &value.value;
+    for (const ValueRef &value : catalog.values) {
+        const Value *const was = values.value(QString::fromStdString(value.name));
+        QVERIFY2(was != nullptr && was->identicalTo(value.value), value.name.c_str());
+    }
+    if (catalog.values.size() < sound.catalog().values.size())
+        QVERIFY(!catalog.complete);
+}
+
+} // namespace
+
+class TestHdf5Newest : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void init()
+    {
+        if (const std::string why = whyNoHdf5(); !why.empty())
+            QSKIP(why.c_str());
+    }
+
+    /// Elements that libhdf5 reads itself, through an index that it would take for another.
+    void textInChunksOfTheNewerLayoutIsTold()
+    {
+        const Loaded loaded = open("layout5_user_block.h5");
+        const TensorRef &text = loaded.catalog().tensors[*named(loaded, "text")];
+        QVERIFY(text.unreadable);
+        QVERIFY2(text.unreadable->text.find("version 5 of the layout message") != std::string::npos,
+                 text.unreadable->text.c_str());
+    }
+
+    /// Numbers that cannot be, under checksums that are right.
+    void impossibleNumbersCostTheirDatasetAlone_data()
+    {
+        QTest::addColumn<QString>("file");
+        QTest::newRow("array") << "bent_array.h5";
+        QTest::newRow("continuation") << "bent_continuation.h5";
+    }
+    void impossibleNumbersCostTheirDatasetAlone()
+    {
+        QFETCH(QString, file);
+#if defined(__SANITIZE_ADDRESS__)
+        if (file == "bent_continuation.h5")
+            QSKIP("the sanitizer ends a process that asks for 2^64 bytes, as libhdf5 does");
+#endif
+        const Loaded loaded = open(file);
+        for (const char *const name : {"a", "b", "c"}) {
+            const auto index = named(loaded, name);
+            QVERIFY2(index, name);
+            QCOMPARE(loaded.catalog().tensors[*index].unreadable.has_value(), *name == 'b');
+        }
+    }
+
+    /// A bit changed anywhere: told, or nothing changed; never other elements or values.
+    void damageIsTold_data()
+    {
+        addFiles();
+    }
+    void damageIsTold()
+    {
+        QFETCH(QString, file);
+        QFETCH(QList<QByteArray>, signatures);
+        const Loaded sound = open(file);
+        const QByteArray bytes = fileBytes(Folder + file);
+        std::mt19937 random(3);
+        for (const Block &block : blocksOf(bytes, signatures)) {
+            QByteArray damaged = bytes;
+            damaged[block.at + 4 + qsizetype(random() % (block.size - 4))] ^=
+                char(1 << random() % 8);
+            const Loaded loaded = load(hdf5Loader(), memory(damaged, "damaged.h5"));
+            if (loaded.status.ok())
+                compare(loaded, sound);
+        }
+    }
+
+    /// The same under a checksum that is right: whoever reads the block has to see it, or reads what the
+    /// file then says. Always an answer, and soon.
+    void signedDamageEndsWell_data()
+    {
+        addFiles();
+    }
+    void signedDamageEndsWell()
+    {
+        QFETCH(QString, file);
+        QFETCH(QList<QByteArray>, signatures);
+        QFETCH(bool, isReadHereAlone);
+        const QByteArray bytes = fileBytes(Folder + file);
+        std::mt19937 random(5);
+        const QList<Block> blocks = blocksOf(bytes, signatures);
+        QVERIFY(blocks.size() >= signatures.size());
+        for (int round = 0; round < 4; ++round) {
+            for (const Block &block : blocks) {
+                QByteArray damaged = bytes;
+                // Most of what leads elsewhere stands first.
+                const qsizetype first = std::min<qsizetype>(block.size - 4, 60);
+                damaged[block.at + 4 + qsizetype(random() % first)] ^= char(1 << random() % 8);
+                sign(damaged, block);
+                QElapsedTimer timer;
+                timer.start();
+                const Loaded loaded = load(hdf5Loader(), memory(damaged, "damaged.h5"));
+                QVERIFY2(timer.elapsed() < 10'000, bytes.mid(block.at, 4).constData());
+                const std::string why = loaded.status.ok() ? "" : loaded.status.error().text;
+                const bool isCrash = why.find("signal") != std::string::npos
+                    || (loaded.status.ok() && loaded.tells("signal"));
+                QVERIFY2(!isCrash || !isReadHereAlone, bytes.mid(block.at, 4).constData());
+            }
+        }
+    }
+
+    void cutFilesAreRefused()
+    {
+        const QByteArray bytes = fileBytes(Folder + "dense_latest.h5");
+        for (int part = 0; part < 24; ++part) {
+            const Loaded loaded =
+                load(hdf5Loader(), memory(bytes.first(bytes.size() * part / 24), "cut.h5"));
+            QVERIFY2(!loaded.status.ok(), qPrintable(QString::number(part)));
+        }
+    }
+};
+
+QTEST_GUILESS_MAIN(TestHdf5Newest)
+#include "tst_hdf5_newest.moc"
