@@ -3,6 +3,7 @@
 
 #include "model/name_pairing.h"
 #include "model/optimizer_pairing.h"
+#include "model/pairing_affix.h"
 
 #include <algorithm>
 #include <map>
@@ -12,16 +13,6 @@
 namespace forkpoint {
 
 namespace {
-
-/// One item of a catalogue on its way to a partner.
-struct Candidate
-{
-    std::size_t index = 0;
-    std::string name; ///< logical: renamed, without an affix
-    const KeyPath *path = nullptr;
-    StateClass stateClass = StateClass::Unknown;
-    bool ownName = true; ///< neither renamed nor without an affix: goes first among equal names
-};
 
 std::string renamed(std::string name, const std::vector<RenameRule> &rules)
 {
@@ -33,11 +24,12 @@ std::string renamed(std::string name, const std::vector<RenameRule> &rules)
 using StateNameTable = std::unordered_map<std::size_t, StateNames::Name>;
 
 template <class Item>
-std::vector<Candidate> candidatesOf(const std::vector<Item> &items, const PairingOptions &options,
-                                    const StateNameTable &states)
+std::vector<PairingCandidate> candidatesOf(const std::vector<Item> &items,
+                                           const PairingOptions &options,
+                                           const StateNameTable &states)
 {
     static const KeyPath NoPath; // the path of a numbered state says nothing to the other side
-    std::vector<Candidate> result;
+    std::vector<PairingCandidate> result;
     result.reserve(items.size());
     for (std::size_t i = 0; i < items.size(); ++i) {
         const auto state = states.find(i);
@@ -71,84 +63,6 @@ std::vector<std::string> idleRules(const Catalog &a, const Catalog &b,
     return idle;
 }
 
-/// Every way to cut `name` in front of a key: "a.b.c" gives "b.c" (prefix "a.") and "c" ("a.b.").
-template <class Visit>
-void forEachSuffix(std::string_view name, Visit visit)
-{
-    for (std::size_t dot = name.find('.'); dot != std::string_view::npos;
-         dot = name.find('.', dot + 1))
-        visit(name.substr(0, dot + 1), name.substr(dot + 1));
-}
-
-std::size_t countCommon(const std::vector<Candidate> &a, const std::set<std::string_view> &names,
-                        std::string_view prefix)
-{
-    std::size_t common = 0;
-    for (const Candidate &item : a) {
-        std::string_view name = item.name;
-        if (name.starts_with(prefix) && names.contains(name.substr(prefix.size())))
-            ++common;
-    }
-    return common;
-}
-
-/// The prefix which, taken off names of `with`, makes the most of them equal to names of `without`.
-struct Affix
-{
-    std::string prefix;
-    std::size_t common = 0;
-    std::string other; ///< another one that does as much, where nothing tells which is meant
-};
-
-/// A copy of the weights lies beside averaged ones under the same names: the model itself is meant.
-int affixRank(std::string_view prefix)
-{
-    for (const std::string_view model : {"model.", "module.", "state_dict.", "model_state_dict."}) {
-        if (prefix.ends_with(model))
-            return 0;
-    }
-    return prefix.find("ema") == std::string_view::npos ? 1 : 2;
-}
-
-Affix bestAffix(const std::vector<Candidate> &with, const std::vector<Candidate> &without)
-{
-    std::set<std::string_view> names;
-    for (const Candidate &item : without)
-        names.insert(item.name);
-    std::map<std::string_view, std::size_t> votes;
-    for (const Candidate &item : with) {
-        forEachSuffix(item.name, [&](std::string_view prefix, std::string_view rest) {
-            if (names.contains(rest))
-                ++votes[prefix];
-        });
-    }
-    Affix best;
-    // Ties go to the model's own prefix, then to the shorter one: it claims less.
-    const auto claim = [](std::string_view prefix) {
-        return std::tuple(affixRank(prefix), prefix.size(), prefix);
-    };
-    for (const auto &[prefix, count] : votes) {
-        if (count > best.common || (count == best.common && claim(prefix) < claim(best.prefix)))
-            best = {std::string(prefix), count, {}};
-    }
-    for (const auto &[prefix, count] : votes) {
-        if (count == best.common && prefix != best.prefix
-            && affixRank(prefix) == affixRank(best.prefix))
-            best.other = prefix;
-    }
-    return best;
-}
-
-void takeOff(std::vector<Candidate> &items, std::string_view prefix)
-{
-    for (Candidate &item : items) {
-        if (!std::string_view(item.name).starts_with(prefix))
-            continue;
-        item.name.erase(0, prefix.size());
-        item.ownName = false;
-    }
-}
-
 bool selected(std::string_view name, StateClass stateClass, const PairingOptions &options)
 {
     return passesGlobs(name, options)
@@ -168,10 +82,10 @@ StateClass commonClass(StateClass a, StateClass b)
 }
 
 template <class Pair>
-Pair pairOf(const Candidate *a, const Candidate *b)
+Pair pairOf(const PairingCandidate *a, const PairingCandidate *b)
 {
     Pair pair;
-    const Candidate &item = a ? *a : *b;
+    const PairingCandidate &item = a ? *a : *b;
     pair.name = item.name;
     pair.stateClass = a && b ? commonClass(a->stateClass, b->stateClass) : item.stateClass;
     if (a)
@@ -184,16 +98,16 @@ Pair pairOf(const Candidate *a, const Candidate *b)
 /// Takes out of both lists what has one path on both sides, whatever number its display name got
 /// among equal names of its file.
 template <class Pair>
-std::vector<Pair> pairByPath(std::vector<Candidate> &a, std::vector<Candidate> &b)
+std::vector<Pair> pairByPath(std::vector<PairingCandidate> &a, std::vector<PairingCandidate> &b)
 {
     const auto byPath = [](const KeyPath *left, const KeyPath *right) { return *left < *right; };
-    std::multimap<const KeyPath *, const Candidate *, decltype(byPath)> ofB(byPath);
-    for (const Candidate &item : b)
+    std::multimap<const KeyPath *, const PairingCandidate *, decltype(byPath)> ofB(byPath);
+    for (const PairingCandidate &item : b)
         ofB.emplace(item.path, &item);
     std::vector<Pair> pairs;
-    std::vector<Candidate> restA, restB;
-    std::set<const Candidate *> taken;
-    for (const Candidate &item : a) {
+    std::vector<PairingCandidate> restA, restB;
+    std::set<const PairingCandidate *> taken;
+    for (const PairingCandidate &item : a) {
         const auto found = item.path->keys.empty() ? ofB.end() : ofB.find(item.path);
         if (found == ofB.end()) {
             restA.push_back(item);
@@ -203,7 +117,7 @@ std::vector<Pair> pairByPath(std::vector<Candidate> &a, std::vector<Candidate> &
         taken.insert(found->second);
         ofB.erase(found);
     }
-    for (const Candidate &item : b) {
+    for (const PairingCandidate &item : b) {
         if (!taken.contains(&item))
             restB.push_back(item);
     }
@@ -214,7 +128,7 @@ std::vector<Pair> pairByPath(std::vector<Candidate> &a, std::vector<Candidate> &
 
 /// Whether a neighbour in a list sorted by name bears the same name: after a rename rule, or where
 /// the paths behind equal display names have no partner of their own.
-bool bearsSeveral(const std::vector<Candidate> &sorted, std::size_t i)
+bool bearsSeveral(const std::vector<PairingCandidate> &sorted, std::size_t i)
 {
     return (i > 0 && sorted[i - 1].name == sorted[i].name)
         || (i + 1 < sorted.size() && sorted[i + 1].name == sorted[i].name);
@@ -222,7 +136,7 @@ bool bearsSeveral(const std::vector<Candidate> &sorted, std::size_t i)
 
 /// Whether the lists are the same, item by item, with names that rise: the usual case, in which
 /// nothing needs to be looked up.
-bool inStep(const std::vector<Candidate> &a, const std::vector<Candidate> &b)
+bool inStep(const std::vector<PairingCandidate> &a, const std::vector<PairingCandidate> &b)
 {
     if (a.size() != b.size())
         return false;
@@ -235,8 +149,8 @@ bool inStep(const std::vector<Candidate> &a, const std::vector<Candidate> &b)
 }
 
 template <class Pair>
-std::vector<Pair> merge(std::vector<Candidate> a, std::vector<Candidate> b, bool affixTaken,
-                        bool strict)
+std::vector<Pair> merge(std::vector<PairingCandidate> a, std::vector<PairingCandidate> b,
+                        bool affixTaken, bool strict)
 {
     std::vector<Pair> pairs;
     if (!affixTaken && inStep(a, b)) {
@@ -247,7 +161,7 @@ std::vector<Pair> merge(std::vector<Candidate> a, std::vector<Candidate> b, bool
     }
     if (!affixTaken) // else the affix says that equal paths are not the same thing
         pairs = pairByPath<Pair>(a, b);
-    const auto byName = [](const Candidate &left, const Candidate &right) {
+    const auto byName = [](const PairingCandidate &left, const PairingCandidate &right) {
         return std::tuple(std::string_view(left.name), !left.ownName, left.index)
             < std::tuple(std::string_view(right.name), !right.ownName, right.index);
     };
@@ -276,45 +190,6 @@ std::vector<Pair> merge(std::vector<Candidate> a, std::vector<Candidate> b, bool
     makeNamesUnique(std::move(names));
     std::stable_sort(pairs.begin(), pairs.end(), order);
     return pairs;
-}
-
-struct Sides
-{
-    std::vector<Candidate> a, b;
-};
-
-/// Makes names of the two sides meet by a common prefix of one of them, where that pairs more than
-/// the plain names do.
-void applyAffix(Sides &tensors, Sides &values, Pairing &pairing)
-{
-    std::set<std::string_view> names;
-    for (const Candidate &item : tensors.b)
-        names.insert(item.name);
-    const std::size_t plain = countCommon(tensors.a, names, "");
-    if (plain == std::min(tensors.a.size(), tensors.b.size()))
-        return; // nothing can pair more
-    const Affix ofA = bestAffix(tensors.a, tensors.b), ofB = bestAffix(tensors.b, tensors.a);
-    if (std::max(ofA.common, ofB.common) <= plain)
-        return;
-    // A tie must not depend on which side is called A: the shorter prefix, then the alphabet; one
-    // prefix that both sides carry in part is taken off both.
-    const auto claim = [](const Affix &affix) {
-        return std::tuple(affix.prefix.size(), std::string_view(affix.prefix));
-    };
-    const bool tie = ofA.common == ofB.common;
-    if (ofA.common > ofB.common || (tie && claim(ofA) <= claim(ofB))) {
-        pairing.affixA = ofA.prefix;
-        takeOff(tensors.a, ofA.prefix);
-        takeOff(values.a, ofA.prefix);
-        pairing.otherAffix = ofA.other;
-    }
-    if (ofB.common > ofA.common || (tie && claim(ofB) <= claim(ofA))) {
-        pairing.affixB = ofB.prefix;
-        takeOff(tensors.b, ofB.prefix);
-        takeOff(values.b, ofB.prefix);
-        if (!ofB.other.empty())
-            pairing.otherAffix = ofB.other;
-    }
 }
 
 /// "A's number 3 is w by order, shape and count; B's number 7 is w ...", or nothing.
@@ -462,14 +337,14 @@ Pairing pairCatalogs(const Catalog &a, const Catalog &b, const PairingOptions &o
 {
     Pairing pairing;
     const StateNames states = options.strict ? StateNames() : stateNamesAcross(a, b);
-    Sides tensors{candidatesOf(a.tensors, options, states.a),
-                  candidatesOf(b.tensors, options, states.b)};
-    Sides values;
+    PairingSides tensors{candidatesOf(a.tensors, options, states.a),
+                         candidatesOf(b.tensors, options, states.b)};
+    PairingSides values;
     if (!options.tensorsOnly)
         values = {candidatesOf(a.values, options, {}), candidatesOf(b.values, options, {})};
     pairing.idleRenames = idleRules(a, b, options);
     if (!options.strict)
-        applyAffix(tensors, values, pairing);
+        takeOffAffix(tensors, values, pairing);
     const bool affix = !pairing.affixA.empty() || !pairing.affixB.empty();
     pairing.tensors =
         merge<TensorPair>(std::move(tensors.a), std::move(tensors.b), affix, options.strict);
