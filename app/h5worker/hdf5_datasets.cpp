@@ -4,7 +4,7 @@
 #include "app/h5worker/chunk_index.h"
 #include "app/h5worker/hdf5_driver.h"
 #include "app/h5worker/hdf5_types.h"
-#include "app/h5worker/hdf5_virtual.h"
+#include "app/h5worker/virtual_layout.h"
 
 #include <algorithm>
 
@@ -35,10 +35,10 @@ std::string elsewhere(const std::string &what, const std::string &file)
 class Description
 {
 public:
-    Description(WorkerLink &link, const Hdf5Handle &dataset, std::optional<NewerChunkIndex> index)
+    Description(WorkerLink &link, const Hdf5Handle &dataset, AdaptedHeader header)
         : m_link(link),
           m_dataset(dataset),
-          m_index(index),
+          m_header(std::move(header)),
           m_type(H5Dget_type(dataset.get())),
           m_space(H5Dget_space(dataset.get())),
           m_creation(H5Dget_create_plist(dataset.get()))
@@ -50,8 +50,8 @@ public:
         if (!m_type.valid() || !m_space.valid() || !m_creation.valid())
             return failure();
         const bool isNull = H5Sget_simple_extent_type(m_space.get()) == H5S_NULL;
-        if (m_index && isValueType(m_type))
-            return unreadByNewerIndex();
+        if (isValueType(m_type))
+            FP_CHECK(checkReadByLibrary());
         if (isNull || isValueType(m_type)) {
             tellElements(m_link, m_dataset, path);
             return {};
@@ -59,8 +59,8 @@ public:
         m_told.path = path;
         m_told.object = object;
         FP_CHECK(describeElements());
-        if (m_index && m_hasElsewhere)
-            return unreadByNewerIndex();
+        if (m_hasElsewhere)
+            FP_CHECK(checkReadByLibrary());
         takeTexts(path);
         describeStorage();
         m_link.tell(m_told);
@@ -70,14 +70,21 @@ public:
     }
 
 private:
-    /// Text and lists are read by libhdf5, which would take the entries of the index for others.
-    static Status unreadByNewerIndex()
+    /// Text and lists are read by libhdf5, which would take the entries of the index for others, and knows
+    /// no sources.
+    Status checkReadByLibrary() const
     {
-        return Error{ErrorCode::Unsupported,
-                     {},
-                     {},
-                     "has text or lists in filtered chunks, with version 5 of the layout message: "
-                     "written for `libver=\"v110\"` they are read"};
+        const auto unsupported = [](const char *what) {
+            return Error{ErrorCode::Unsupported, {}, {}, what};
+        };
+        if (m_header.index)
+            return unsupported(
+                "has text or lists in filtered chunks, with version 5 of the layout message: "
+                "written for `libver=\"v110\"` they are read");
+        if (H5Pget_layout(m_creation.get()) == H5D_VIRTUAL)
+            return unsupported(
+                "virtual dataset: shows text, lists or references, which are not read");
+        return {};
     }
 
     Status describeElements()
@@ -157,7 +164,11 @@ private:
 
     void describeVirtual()
     {
-        auto mappings = mappingsOf(m_creation);
+        if (!m_header.sources)
+            return refuse(
+                ErrorCode::Unsupported,
+                "virtual dataset: its header is damaged, or addresses have other than 8 bytes");
+        auto mappings = readVirtualLayout(*m_header.sources, m_told.dims);
         if (!mappings.ok())
             return refuse(mappings.error().code, "virtual dataset: " + mappings.error().text);
         m_told.layout = Hdf5Dataset::Layout::Virtual;
@@ -276,7 +287,7 @@ private:
         if (!size)
             return Error{ErrorCode::Limit, {}, {}, "has a grid of more chunks than 64 bits count"};
         const ChunkGrid places = grid(*size);
-        FP_TRY(const auto chunks, readChunkIndex(*m_index, places));
+        FP_TRY(const auto chunks, readChunkIndex(*m_header.index, places));
         for (const Hdf5Chunk &chunk : chunks) {
             std::vector<hsize_t> at(places.dims.size());
             std::uint64_t rest = chunk.number;
@@ -293,7 +304,7 @@ private:
 
     Status tellChunks()
     {
-        if (m_index)
+        if (m_header.index)
             return tellIndexedChunks();
         hsize_t count = 0;
         if (H5Dget_num_chunks(m_dataset.get(), m_space.get(), &count) < 0)
@@ -395,7 +406,7 @@ private:
 
     WorkerLink &m_link;
     const Hdf5Handle &m_dataset;
-    std::optional<NewerChunkIndex> m_index;
+    AdaptedHeader m_header;
     Hdf5Handle m_type, m_space, m_creation;
     Hdf5Dataset m_told;
     bool m_hasElsewhere = false;
@@ -409,7 +420,7 @@ private:
 void tellDataset(WorkerLink &link, const Hdf5Handle &dataset, const Hdf5Path &path,
                  std::uint64_t object)
 {
-    Status status = Description(link, dataset, newerIndexOf(object)).tell(path, object);
+    Status status = Description(link, dataset, adaptedHeader(object)).tell(path, object);
     if (!status.ok()) {
         link.tell(Hdf5Problem{Severity::Error, status.error().code, path, true, false,
                               status.error().text});

@@ -30,7 +30,7 @@ struct ParentFile
     /// Other bytes than the file's, by the page and their places in it.
     std::unordered_map<std::uint64_t, std::vector<std::pair<std::uint16_t, std::byte>>> patches;
     /// Of the object headers that were looked at, by address.
-    std::map<std::uint64_t, std::optional<NewerChunkIndex>> headers;
+    std::map<std::uint64_t, AdaptedHeader> headers;
 
     using Page = std::pair<std::uint64_t, std::vector<std::byte>>;
     std::list<Page> pages; ///< the one used last in front
@@ -155,6 +155,16 @@ void checkTreeNode(std::uint64_t offset, ByteView node)
                                     + " names itself as its neighbour"});
 }
 
+/// Its continuations are read as it is: they are no headers of their own.
+void adaptHeader(std::uint64_t address)
+{
+    AdaptedHeader adapted = adaptNewerHeader(address);
+    for (const std::uint64_t continuation : adapted.continuations)
+        file.headers.try_emplace(continuation);
+    adapted.continuations.clear();
+    file.headers.insert_or_assign(address, std::move(adapted));
+}
+
 herr_t readFile(H5FD_t *, H5FD_mem_t type, hid_t, haddr_t offset, size_t size, void *buffer)
 {
     if (file.isProbing && type == H5FD_MEM_DRAW) {
@@ -165,7 +175,7 @@ herr_t readFile(H5FD_t *, H5FD_mem_t type, hid_t, haddr_t offset, size_t size, v
     // Whoever leads libhdf5 to an object: a link, a reference, a type that others share.
     const std::uint64_t address = offset - file.userBlock;
     if (type == H5FD_MEM_OHDR && file.headers.count(address) == 0)
-        file.headers.emplace(address, adaptNewerHeader(address));
+        adaptHeader(address);
     if (!file.read(offset, out))
         return -1;
     checkTreeNode(offset, out);
@@ -257,10 +267,10 @@ std::uint64_t parentFileByte(std::uint64_t address)
     return address + file.userBlock;
 }
 
-std::optional<NewerChunkIndex> newerIndexOf(std::uint64_t address)
+AdaptedHeader adaptedHeader(std::uint64_t address)
 {
     const auto header = file.headers.find(address);
-    return header == file.headers.end() ? std::nullopt : header->second;
+    return header == file.headers.end() ? AdaptedHeader() : header->second;
 }
 
 RawDataProbe::RawDataProbe()

@@ -23,8 +23,8 @@ bool readParentFile(std::uint64_t address, MutableByteView out);
 void patchParentFile(std::uint64_t address, ByteView bytes);
 /// The byte of the file at an address.
 std::uint64_t parentFileByte(std::uint64_t address);
-/// Of the dataset whose header libhdf5 has read at an address, where it cannot read the index itself.
-std::optional<NewerChunkIndex> newerIndexOf(std::uint64_t address);
+/// Of the object whose header libhdf5 has read at an address: what it cannot be asked for.
+AdaptedHeader adaptedHeader(std::uint64_t address);
 
 struct StoredRange
 {

@@ -310,39 +310,30 @@ Result<Data> readLists(const Hdf5Holder &holder, hid_t file)
     return readByteLists(holder, base);
 }
 
-/// Regions of datasets, by the name of the dataset and how libhdf5 writes a selection down. An empty
-/// reference has neither.
+/// Regions of datasets as text; where one is long, all of them by their bytes.
 Result<Data> readRegions(const Hdf5Holder &holder, hid_t file)
 {
-    using Reference = std::array<unsigned char, sizeof(hdset_reg_ref_t)>;
+    constexpr std::size_t LongText = 256;
+    using Reference = std::array<std::byte, sizeof(hdset_reg_ref_t)>;
     std::vector<Reference> references(holder.count, Reference{});
     if (!references.empty() && holder.read(H5T_STD_REF_DSETREG, references.data()) < 0)
         return malformed();
-    Hdf5Value::Opaque told{"references to regions", {}};
+    std::vector<std::string> texts;
+    std::vector<std::byte> bytes;
+    bool isLong = false;
     for (const Reference &reference : references) {
-        std::string name;
-        std::vector<std::byte> selection;
-        if (reference != Reference{}) {
-            const Hdf5Handle object(
-                H5Rdereference2(file, H5P_DEFAULT, H5R_DATASET_REGION, reference.data()));
-            const Hdf5Handle space(H5Rget_region(file, H5R_DATASET_REGION, reference.data()));
-            std::size_t size = 0;
-            if (!object.valid() || !space.valid() || H5Sencode(space.get(), nullptr, &size) < 0)
-                return malformed();
-            name = nameOfObject(object.get());
-            selection.resize(std::min<std::size_t>(size, ElementBytes));
-            if (told.bytes.size() + size > ElementBytes)
-                return tooMuchText();
-            if (H5Sencode(space.get(), selection.data(), &size) < 0)
-                return malformed();
-        }
-        const ByteView text = asBytes(name);
-        told.bytes.insert(told.bytes.end(), text.begin(), text.end());
-        told.bytes.push_back(std::byte(0));
-        appendLength(selection.size(), told.bytes);
-        told.bytes.insert(told.bytes.end(), selection.begin(), selection.end());
+        FP_TRY(std::string text, regionOf(reference, file));
+        isLong = isLong || text.size() > LongText;
+        const ByteView view = asBytes(text);
+        bytes.insert(bytes.end(), view.begin(), view.end());
+        bytes.push_back(std::byte(0));
+        if (bytes.size() + texts.size() * sizeof(std::uint32_t) > ElementBytes)
+            return tooMuchText();
+        texts.push_back(std::move(text));
     }
-    return Data(std::move(told));
+    if (isLong)
+        return Data(Hdf5Value::Opaque{"references to regions", std::move(bytes)});
+    return Data(std::move(texts));
 }
 
 /// Where references lead, by name; an object without a name is shown by its address.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/h5worker/hdf5_references.h"
 
+#include "app/h5worker/global_heap.h"
 #include "app/h5worker/hdf5_elements.h"
+#include "app/h5worker/selection.h"
 
 #include <unordered_map>
 
@@ -64,6 +66,19 @@ std::string listedTargetOf(hobj_ref_t reference, hid_t file)
         quoted += c;
     }
     return quoted + '"';
+}
+
+Result<std::string> regionOf(ByteView reference, hid_t file)
+{
+    constexpr std::uint64_t MostBytes = 1u << 24;
+    const GlobalHeapId id = globalHeapId(reference);
+    if (id.address == 0)
+        return targetOf(0, file);
+    FP_TRY(const auto bytes, readGlobalHeap(id, MostBytes));
+    MetadataNumbers numbers(bytes);
+    const hobj_ref_t dataset = numbers.next(sizeof(hobj_ref_t));
+    FP_TRY(const Selection selection, decodeSelection(numbers));
+    return targetOf(dataset, file) + ' ' + toText(selection);
 }
 
 } // namespace forkpoint

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/bytes.h"
+#include "model/result.h"
+
 #include <string>
 
 #include <hdf5.h>
@@ -17,5 +20,9 @@ std::string targetOf(hobj_ref_t reference, hid_t file);
 
 /// The same as one of a list of them: paths in quotes, so that no path looks like two.
 std::string listedTargetOf(hobj_ref_t reference, hid_t file);
+
+/// Where a reference to a region leads, as a dataset stores it: the dataset as targetOf() says it, and the
+/// elements ("/x [1:3, 2:4]"; toText() of app/h5worker/selection.h). Errors of global heaps and selections.
+Result<std::string> regionOf(ByteView reference, hid_t file);
 
 } // namespace forkpoint

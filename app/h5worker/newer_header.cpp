@@ -27,7 +27,7 @@ enum Message : std::uint64_t {
     AttributeInfoMessage = 0x15,
 };
 
-/// A part of an object header of version 2, without its checksum.
+/// A part of an object header, without its checksum.
 struct Block
 {
     std::uint64_t address = 0;
@@ -41,24 +41,47 @@ class ObjectHeader
 public:
     explicit ObjectHeader(std::uint64_t address) : m_address(address) {}
 
-    std::optional<NewerChunkIndex> adapt()
+    AdaptedHeader adapt()
     {
         if (!readFirst())
-            return std::nullopt;
+            return {};
         for (std::size_t i = 0; i < m_blocks.size(); ++i)
             readMessages(i);
         if (!m_isSound)
-            return std::nullopt;
+            return {};
         for (const Block &block : m_blocks)
             show(block);
         if (m_dense.heap != Undefined)
             adaptDenseAttributes(m_dense);
-        return m_isFiltered ? m_index : std::nullopt;
+        AdaptedHeader adapted{m_isFiltered ? m_index : std::nullopt, m_sources, {}};
+        for (std::size_t i = 1; i < m_blocks.size(); ++i)
+            adapted.continuations.push_back(m_blocks[i].address);
+        return adapted;
     }
 
 private:
-    /// What stands before the first message, then all of the first block.
     bool readFirst()
+    {
+        std::vector<std::byte> bytes(SignatureBytes);
+        if (!readParentFile(m_address, bytes))
+            return false;
+        m_isOld = bytes[0] == std::byte(1) && bytes[1] == std::byte(0);
+        return m_isOld ? readFirstOld() : readFirstNew();
+    }
+
+    /// Version 1: without a signature and without checksums.
+    bool readFirstOld()
+    {
+        constexpr std::size_t Prefix = 16, SizeAt = 8;
+        std::vector<std::byte> bytes(Prefix);
+        if (!readParentFile(m_address, bytes))
+            return false;
+        m_messageHead = 8;
+        return addBlock(m_address, Prefix + MetadataNumbers(bytes, SizeAt).next(4), Prefix);
+    }
+
+    /// Version 2: what stands before the first message, then all of the first block.
+    bool readFirstNew()
     {
         constexpr std::size_t Prefix = 6, Times = 16, Limits = 4;
         constexpr std::uint64_t HasTimes = 0x20, HasLimits = 0x10, HasOrder = 0x04, SizeBits = 0x03;
@@ -83,22 +106,33 @@ private:
     {
         const bool fits = size <= MostHeaderBytes - m_read && m_blocks.size() < MostBlocks
             && m_addresses.insert(address).second;
-        auto bytes = fits ? readMetadataPage(address, size)
-                          : Result<std::vector<std::byte>>(Error{ErrorCode::Limit, {}, {}, {}});
-        if (!bytes.ok() || bytes->size() < firstMessage)
+        std::vector<std::byte> bytes;
+        if (!fits || !readBlock(address, size, bytes) || bytes.size() < firstMessage)
             return m_isSound = false;
         m_read += size;
-        m_blocks.push_back({address, firstMessage, std::move(bytes).value()});
+        m_blocks.push_back({address, firstMessage, std::move(bytes)});
         return true;
+    }
+
+    bool readBlock(std::uint64_t address, std::uint64_t size, std::vector<std::byte> &bytes) const
+    {
+        if (m_isOld) {
+            bytes.resize(size);
+            return readParentFile(address, bytes);
+        }
+        auto page = readMetadataPage(address, size);
+        if (page.ok())
+            bytes = std::move(*page);
+        return page.ok();
     }
 
     void readMessages(std::size_t number)
     {
         MetadataNumbers numbers(m_blocks[number].bytes, m_blocks[number].firstMessage);
         while (m_isSound && m_blocks[number].bytes.size() - numbers.at() >= m_messageHead) {
-            const std::uint64_t type = numbers.next(1), size = numbers.next(2);
+            const std::uint64_t type = numbers.next(m_isOld ? 2 : 1), size = numbers.next(2);
             const std::uint64_t flags = numbers.next(1);
-            numbers.skip(m_messageHead - 4);
+            numbers.skip(m_messageHead - (m_isOld ? 5 : 4));
             const std::size_t at = numbers.at();
             numbers.skip(size);
             m_isSound = m_isSound && numbers.isWhole();
@@ -122,17 +156,15 @@ private:
         }
         const std::uint64_t address = numbers.next(AddressBytes);
         const std::uint64_t length = numbers.next(AddressBytes);
-        if (addBlock(address, length, SignatureBytes))
+        if (addBlock(address, length, m_isOld ? 0 : SignatureBytes) && !m_isOld)
             m_isSound = asText(ByteView(m_blocks.back().bytes).first(SignatureBytes)) == "OCHK";
     }
 
     void setKnown(std::size_t number, std::size_t at, const std::vector<std::size_t> &versions)
     {
         Block &block = m_blocks[number];
-        for (const std::size_t version : versions) {
-            block.bytes[at + version] = inKnownVersion(block.bytes[at + version]);
-            block.changed.push_back(at + version);
-        }
+        for (const std::size_t version : versions)
+            change(block, at + version, inKnownVersion(block.bytes[at + version]));
     }
 
     void takeAttributeInfo(ByteView message)
@@ -147,17 +179,33 @@ private:
 
     void takeLayout(std::size_t number, std::size_t at, std::size_t size)
     {
-        constexpr std::byte NewerVersion{5}, KnownVersion{4};
-        constexpr std::uint64_t Chunked = 2;
-        constexpr std::size_t Parameters[] = {1, 5, 6}; // of a FixedArray and so on
+        constexpr std::uint64_t KnownVersion = 4, NewerVersion = 5, Chunked = 2, Virtual = 3;
         Block &block = m_blocks[number];
-        if (size == 0 || block.bytes[at] != NewerVersion)
+        MetadataNumbers numbers(ByteView(block.bytes).subspan(at, size));
+        const std::uint64_t version = numbers.next(1), kind = numbers.next(1);
+        if (version == NewerVersion)
+            change(block, at, std::byte(KnownVersion));
+        if (version >= KnownVersion && version <= NewerVersion && kind == Virtual)
+            takeVirtual(block, at + numbers.at(), size - numbers.at());
+        if (version == NewerVersion && kind == Chunked)
+            takeChunks(numbers);
+    }
+
+    /// An address that is not there is that of no sources.
+    void takeVirtual(Block &block, std::size_t at, std::size_t size)
+    {
+        if (size < GlobalHeapId::Bytes) {
+            m_isSound = false;
             return;
-        block.bytes[at] = KnownVersion;
-        block.changed.push_back(at);
-        MetadataNumbers numbers(ByteView(block.bytes).subspan(at, size), 1);
-        if (numbers.next(1) != Chunked)
-            return;
+        }
+        m_sources = globalHeapId(ByteView(block.bytes).subspan(at, GlobalHeapId::Bytes));
+        for (std::size_t i = 0; i < AddressBytes; ++i)
+            change(block, at + i, std::byte(0xff));
+    }
+
+    void takeChunks(MetadataNumbers &numbers)
+    {
+        constexpr std::size_t Parameters[] = {1, 5, 6}; // of a FixedArray and so on
         numbers.skip(1);
         const std::uint64_t rank = numbers.next(1), bytes = numbers.next(1);
         numbers.skip(rank * bytes);
@@ -171,13 +219,21 @@ private:
             m_index = NewerChunkIndex{NewerChunkIndex::Kind(kind), address};
     }
 
-    static void show(const Block &block)
+    static void change(Block &block, std::size_t at, std::byte byte)
+    {
+        block.bytes[at] = byte;
+        block.changed.push_back(at);
+    }
+
+    void show(const Block &block) const
     {
         if (block.changed.empty())
             return;
         const ByteView bytes(block.bytes);
         for (const std::size_t at : block.changed)
             patchParentFile(block.address + at, bytes.subspan(at, 1));
+        if (m_isOld)
+            return;
         const std::uint32_t checksum = metadataChecksum(bytes);
         patchParentFile(block.address + bytes.size(), std::as_bytes(std::span(&checksum, 1)));
     }
@@ -187,14 +243,16 @@ private:
     std::set<std::uint64_t> m_addresses;
     std::size_t m_messageHead = 0;
     std::uint64_t m_read = 0; ///< bytes
+    bool m_isOld = false;     ///< of version 1
     bool m_isSound = true, m_isFiltered = false;
     std::optional<NewerChunkIndex> m_index;
+    std::optional<GlobalHeapId> m_sources;
     DenseAttributes m_dense;
 };
 
 } // namespace
 
-std::optional<NewerChunkIndex> adaptNewerHeader(std::uint64_t address)
+AdaptedHeader adaptNewerHeader(std::uint64_t address)
 {
     return ObjectHeader(address).adapt();
 }

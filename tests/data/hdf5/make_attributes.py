@@ -71,6 +71,7 @@ def regions(f, name):
     tensor(name, "w", w)
     for n, region in {"region": slice(1, 3), "same": slice(1, 3), "other": slice(0, 2)}.items():
         f["w"].attrs[n] = f["w"].regionref[region]
+        value(name, "w." + n, f"/w [{region.start}:{region.stop}]")
     texts = h5py.h5t.vlen_create(h5py.h5t.py_create(h5py.string_dtype(), logical=True))
     h5py.h5a.create(f["w"].id, b"texts", texts, h5py.h5s.create(h5py.h5s.SCALAR))
 

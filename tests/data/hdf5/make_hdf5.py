@@ -273,6 +273,7 @@ def virtual(here):
         layout = h5py.VirtualLayout((4,), "f4")
         layout[0:4:2] = h5py.VirtualSource(".", "own", (4,))[0:2]
         f.create_virtual_dataset("with_gaps", layout)
+        tensor("virtual/whole.h5", "with_gaps", np.array([0.5, 0, 1.5, 0], "f4"))
 
 
 def main():

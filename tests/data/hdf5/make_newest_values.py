@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What HDF5 2.0 writes beside chunks, in its newest format: make_newest_values.py [FOLDER]; needs h5py 3.16 from PyPI (HDF5 2.0.0).
 
-dense_latest.h5: attributes that are too many for a header, in fractal heaps. expected_newest_values.txt is as expected.txt of make_hdf5.py,
+dense_latest.h5: attributes that are too many for a header, in fractal heaps. regions_latest.h5, regions_earliest.h5: references to regions
+by every kind of selection, in the versions of both formats. virtual/newest.h5 and virtual/old_header.h5 show themselves and the parts.h5 of
+make_hdf5.py, in both formats. expected_newest_values.txt is as expected.txt of make_hdf5.py,
 with values as h5py has them.
 """
 import hashlib
@@ -58,10 +60,94 @@ def dense(file):
     value(name, "x.shared.done", True)
 
 
+def space(shape, *boxes):
+    """A selection of boxes that is no grid: pairs of begin and size."""
+    selection = h5py.h5s.create_simple(shape)
+    selection.select_none()
+    for begin, size in boxes:
+        selection.select_hyperslab(begin, size, op=h5py.h5s.SELECT_OR)
+    return selection
+
+
+def regions(file):
+    name = Path(file.filename).name
+    x, y = np.arange(6, dtype="u1"), np.arange(60, dtype="u1").reshape(6, 10)
+    file["x"], file["g/y"] = x, y
+    tensor(name, "x", x)
+    tensor(name, "g.y", y)
+    y = file["g/y"]
+    strides = h5py.h5s.create_simple((6, 10))
+    strides.select_hyperslab((0, 1), (2, 2), (3, 4), (2, 3))
+    for n, region, text in (("box", y.regionref[1:3, 2:4], "/g/y [1:3, 2:4]"), ("steps", y.regionref[0:6:2, 1:9:3], "/g/y [0:5:2, 1:8:3]"),
+                            ("all", y.regionref[...], "/g/y [...]"), ("line", file["x"].regionref[4:], "/x [4:6]"),
+                            ("points", y.regionref[(y[...] % 25 == 3)], "/g/y (0, 3) (2, 8) (5, 3)"),
+                            ("blocks", strides, "/g/y [0:5:3:2, 1:8:4:3]"),
+                            ("apart", space((6, 10), ((3, 4), (1, 3)), ((0, 0), (2, 2))), "/g/y [0:2, 0:2] [3:4, 4:7]"),
+                            ("nothing", space((6, 10)), "/g/y []")):
+        if isinstance(region, h5py.h5s.SpaceID):
+            region = h5py.h5r.create(file.id, b"g/y", h5py.h5r.DATASET_REGION, region)
+        file.attrs.create(n, region, dtype=h5py.regionref_dtype)
+        value(name, n, text)
+    many = y[...] % 7 != 3
+    file.attrs["long"] = y.regionref[many]
+    text = "/g/y " + " ".join(f"({i}, {j})" for i, j in zip(*np.nonzero(many))) + "\0"
+    value(name, "long", {"numbers": 0, "sha256": hashlib.sha256(text.encode()).hexdigest()})
+    file.create_dataset("list", (2,), h5py.regionref_dtype)[1] = y.regionref[:, 1]
+    value(name, "list.0", "address 0")
+    value(name, "list.1", "/g/y [0:6, 1:2]")
+
+
+def virtual(file):
+    name = "virtual/" + Path(file.filename).name
+    own = file["own"] = np.arange(40, 60, dtype="f4").reshape(4, 5)
+    a = np.arange(12, dtype="f4").reshape(3, 4)  # of parts.h5
+
+    def show(dataset, shape, *mappings):
+        layout, whole = h5py.VirtualLayout(shape, "f4"), np.full(shape, -1, "f4")
+        for target, source, part, array in mappings:
+            layout[target] = source[part]
+            whole[target] = array[part].reshape(whole[target].shape)
+        file.create_virtual_dataset(dataset, layout, fillvalue=-1)
+        assert np.array_equal(file[dataset][...], whole)
+        tensor(name, dataset, whole)
+
+    self, parts = h5py.VirtualSource(file["own"]), h5py.VirtualSource("parts.h5", "a", (3, 4))
+    every = np.s_[:, :]
+    own = file["own"][...]
+    show("boxes", (8, 5), (np.s_[0:4], self, every, own), (np.s_[4:7, 0:4], parts, every, a))
+    # Four of one file and one dataset: names that stand once.
+    show("shared", (6, 4), (np.s_[0, 0:2], parts, np.s_[0, 0:2], a), (np.s_[1, 1:3], parts, np.s_[1, 2:4], a),
+         (np.s_[2], parts, np.s_[2], a), (np.s_[4], self, np.s_[3, 0:4], own), (np.s_[5, 0:1], self, np.s_[0, 4:5], own))
+    show("with_gaps", (9, 5), (np.s_[0:8:2], self, np.s_[0:4], own), (np.s_[1:4:2, 0:5:2], self, np.s_[2:4, 0:5:2], own))
+    show("turned", (5, 4), (np.s_[::2, 1], self, np.s_[1, 0:3], own), (np.s_[1:4:2, 0:2], parts, np.s_[0:3:2, 2:4], a))
+    for dataset, target, source in (("all_with_gaps", h5py.h5s.create_simple((8, 5)), h5py.h5s.create_simple((4, 5))),
+                                    ("no_grid", space((8, 5), ((0, 0), (1, 3)), ((3, 1), (1, 2))), space((4, 5), ((0, 0), (1, 5)))),
+                                    ("grows", h5py.h5s.create_simple((8, 5), (h5py.h5s.UNLIMITED, 5)), h5py.h5s.create_simple((4, 5), (h5py.h5s.UNLIMITED, 5)))):
+        settings = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        settings.set_layout(h5py.h5d.VIRTUAL)
+        if dataset == "all_with_gaps":
+            target.select_hyperslab((0, 0), (4, 1), (2, 1), (1, 5))
+        elif dataset == "grows":
+            target.select_hyperslab((0, 0), (h5py.h5s.UNLIMITED, 1), (1, 1), (1, 5))
+            source.select_hyperslab((0, 0), (h5py.h5s.UNLIMITED, 1), (1, 1), (1, 5))
+        settings.set_virtual(target, b".", b"own", source)
+        h5py.h5d.create(file.id, dataset.encode(), h5py.h5t.IEEE_F32LE, target, settings)
+    file["text"] = ["a", "b"]
+    layout = h5py.VirtualLayout((2,), h5py.string_dtype())
+    layout[:] = h5py.VirtualSource(file["text"])
+    file.create_virtual_dataset("texts", layout)
+
+
 def main():
     here = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent)
     with h5py.File(here / "dense_latest.h5", "w", **LATEST) as file:
         dense(file)
+    for libver in ("latest", "earliest"):
+        with h5py.File(here / f"regions_{libver}.h5", "w", libver=(libver, "latest")) as file:
+            regions(file)
+    for name, libver in (("newest", "latest"), ("old_header", "earliest")):
+        with h5py.File(here / f"virtual/{name}.h5", "w", libver=(libver, "latest")) as file:
+            virtual(file)
     (here / "expected_newest_values.txt").write_text("\n".join(LINES) + "\n")
 
 
