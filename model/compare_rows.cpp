@@ -3,7 +3,6 @@
 
 #include "model/element.h"
 #include "model/optimizer_names.h"
-#include "model/rank_states.h"
 
 #include <algorithm>
 
@@ -122,10 +121,10 @@ std::string unnamedTypeText(const TensorRow &row)
         + "'s file does not name the type; bits compared as " + row.comparedAs;
 }
 
-PreparedRows prepareRows(const Pairing &pairing, const Catalog &a, const Catalog &b)
+PreparedRows prepareRows(const Pairing &pairing, const Catalog &a, const Catalog &b,
+                         const RankStates &ranks)
 {
     const std::vector<OptimizerNames> ofA = optimizerNames(a), ofB = optimizerNames(b);
-    const RankStates ranks(a, b);
     PreparedRows prepared;
     prepared.rows.reserve(pairing.tensors.size());
     prepared.measuredAs.reserve(pairing.tensors.size());

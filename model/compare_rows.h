@@ -3,6 +3,7 @@
 
 #include "model/comparison.h"
 #include "model/pair_reading.h"
+#include "model/rank_states.h"
 
 #include <optional>
 #include <vector>
@@ -23,6 +24,8 @@ struct PreparedRows
 /// Of a pair whose one dtype stands for the other's "void": whose file does not name it.
 std::string unnamedTypeText(const TensorRow &row);
 
-PreparedRows prepareRows(const Pairing &pairing, const Catalog &a, const Catalog &b);
+/// `ranks`: of these two catalogues.
+PreparedRows prepareRows(const Pairing &pairing, const Catalog &a, const Catalog &b,
+                         const RankStates &ranks);
 
 } // namespace forkpoint

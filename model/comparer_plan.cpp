@@ -22,11 +22,12 @@ void CheckpointComparer::State::prepare()
 {
     pairing = pairCatalogs(a->catalog(), b->catalog(), options.pairing);
     tellAssembled(pairing.tensors, *a, *b);
-    PreparedRows prepared = prepareRows(pairing, a->catalog(), b->catalog());
+    const RankStates ranks(a->catalog(), b->catalog());
+    PreparedRows prepared = prepareRows(pairing, a->catalog(), b->catalog(), ranks);
     result.tensors = std::move(prepared.rows);
     measuredAs = std::move(prepared.measuredAs);
-    result.values = compareValues(a->catalog(), b->catalog(), pairing.values, options.strictValues,
-                                  options.tolerance);
+    result.values = compareValues(a->catalog(), b->catalog(), pairing.values, ranks,
+                                  options.strictValues, options.tolerance);
     planReading();
     progress.itemsTotal = result.tensors.size();
     progress.phase = "comparing";

@@ -2,7 +2,6 @@
 #include "model/value_comparison.h"
 
 #include "model/folded_numbers.h"
-#include "model/rank_states.h"
 
 #include <algorithm>
 #include <bit>
@@ -80,10 +79,9 @@ bool toleranceApplies(const Value &a, const Value &b)
 }
 
 std::vector<ValueRow> compareValues(const Catalog &a, const Catalog &b,
-                                    const std::vector<ValuePair> &pairs, bool strictValues,
-                                    const Tolerance &tolerance)
+                                    const std::vector<ValuePair> &pairs, const RankStates &ranks,
+                                    bool strictValues, const Tolerance &tolerance)
 {
-    const RankStates ranks(a, b);
     std::vector<ValueRow> rows;
     rows.reserve(pairs.size());
     for (const ValuePair &pair : pairs) {

@@ -81,6 +81,9 @@ std::string stepsText(const FoundElements &found)
         + std::to_string(*found.stepB) + " of B";
 }
 
+/// Read, at most, to find whom a tensor meets by its contents.
+constexpr std::uint64_t ContentBytes = std::uint64_t(16) << 30;
+
 std::string whyNoTensor(const Catalog &a, const Catalog &b, const std::string &name)
 {
     const bool inA = isValueOf(a, name), inB = isValueOf(b, name);
@@ -95,9 +98,10 @@ std::string whyNoTensor(const Catalog &a, const Catalog &b, const std::string &n
 
 } // namespace
 
-Result<TensorPairRef> findPair(std::shared_ptr<const TensorSource> a,
-                               std::shared_ptr<const TensorSource> b, const PairingOptions &options,
-                               const std::string &name)
+Result<MeetingTensors> findPair(std::shared_ptr<const TensorSource> a,
+                                std::shared_ptr<const TensorSource> b,
+                                const PairingOptions &options, const std::string &name,
+                                std::stop_token stop)
 {
     const Pairing pairing = pairCatalogs(a->catalog(), b->catalog(), options);
     const auto &tensors = pairing.tensors;
@@ -112,17 +116,24 @@ Result<TensorPairRef> findPair(std::shared_ptr<const TensorSource> a,
                      shown.isAmbiguous ? std::string(SeveralShownSo)
                                        : whyNoTensor(a->catalog(), b->catalog(), name)};
     const TensorPair *const found = &tensors[*shown.index];
-    const bool oneSided = !found->a || !found->b;
-    if (oneSided && !options.strict) {
-        if (auto partner = partnerByContent(a, b, pairing, *shown.index))
-            return *std::move(partner);
+    const RankStates ranks(a->catalog(), b->catalog());
+    std::string nothing = ranks.whyNothing(found->a ? &a->catalog().tensors[*found->a] : nullptr,
+                                           found->b ? &b->catalog().tensors[*found->b] : nullptr);
+    if (found->a && found->b)
+        return MeetingTensors{{std::move(a), std::move(b), *found->a, *found->b},
+                              std::move(nothing)};
+    const std::string place = "tensor '" + name + "'";
+    if (!nothing.empty())
+        return Error{ErrorCode::Unsupported, {}, place, std::move(nothing)};
+    if (!options.strict) {
+        auto partner = partnerByContent(a, b, pairing, *shown.index, ranks, ContentBytes, stop);
+        if (!partner)
+            return Error(std::move(partner).error()).atPlace(place);
+        if (*partner)
+            return MeetingTensors{**std::move(partner), {}};
     }
-    if (oneSided)
-        return Error{ErrorCode::Mismatch,
-                     {},
-                     "tensor '" + name + "'",
-                     std::string("is only in ") + (found->a ? "A" : "B")};
-    return TensorPairRef{std::move(a), std::move(b), *found->a, *found->b};
+    return Error{
+        ErrorCode::Mismatch, {}, place, std::string("is only in ") + (found->a ? "A" : "B")};
 }
 
 std::string elementsJson(const FoundElements &found)

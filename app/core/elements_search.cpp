@@ -38,9 +38,19 @@ Outcome outcomeOf(const TensorRef &a, const TensorRef &b, const Error &error)
     return alike || !a.layoutKnown || !b.layoutKnown ? Outcome::Undecided : Outcome::Different;
 }
 
+/// What it means that a name has no pair.
+Outcome withoutPair(ErrorCode code, bool complete)
+{
+    if (code == ErrorCode::Unsupported || code == ErrorCode::Limit)
+        return Outcome::Undecided;
+    if (code != ErrorCode::Mismatch)
+        return Outcome::NotCompared;
+    return complete ? Outcome::Different : Outcome::Undecided;
+}
+
 FoundElements readStep(const Run &a, const Run &b, const PlannedStep &step,
                        const ElementsRequest &request,
-                       const std::function<void(const Progress &)> &progress)
+                       const std::function<void(const Progress &)> &progress, std::stop_token stop)
 {
     auto sourceA = a.open(*step.a, {});
     if (!sourceA)
@@ -50,15 +60,13 @@ FoundElements readStep(const Run &a, const Run &b, const PlannedStep &step,
         return notOpened(b.steps()[*step.b], std::move(sourceB).error());
     LogicalSides sides = logicalSides(*sourceA, *sourceB, request.pairing);
     const bool complete = (*sourceA)->catalog().complete && (*sourceB)->catalog().complete;
-    auto pair = findPair(sides.a, sides.b, request.pairing, request.tensor);
-    if (!pair) {
-        const bool oneSided = pair.error().code == ErrorCode::Mismatch;
-        return failed(std::move(pair).error(),
-                      !oneSided      ? Outcome::NotCompared
-                          : complete ? Outcome::Different
-                                     : Outcome::Undecided);
+    auto met = findPair(sides.a, sides.b, request.pairing, request.tensor, stop);
+    if (!met) {
+        const Outcome outcome = withoutPair(met.error().code, complete);
+        return failed(std::move(met).error(), outcome);
     }
     FoundElements found;
+    const TensorPairRef *const pair = &met->pair;
     found.pair = *pair;
     found.stepA = a.steps()[*step.a].step;
     found.stepB = b.steps()[*step.b].step;
@@ -69,7 +77,7 @@ FoundElements readStep(const Run &a, const Run &b, const PlannedStep &step,
     }
     const bool oneType = tensorA.dtype == tensorB.dtype;
     found.pair = asOneType(*pair);
-    auto page = readElements(*found.pair, request.query, {}, progress);
+    auto page = readElements(*found.pair, request.query, std::move(stop), progress);
     if (!page) {
         const Outcome outcome = outcomeOf(tensorA, tensorB, page.error());
         return failed(std::move(page).error(), outcome);
@@ -83,13 +91,19 @@ FoundElements readStep(const Run &a, const Run &b, const PlannedStep &step,
     // Stored bits of unlike types differ, whatever their values.
     const bool differs = found.page->differentElements > 0 || !oneType;
     found.outcome = differs ? Outcome::Different : Outcome::Identical;
+    if (differs && !met->saysNothing.empty()) {
+        found.outcome = Outcome::Undecided;
+        found.error =
+            Error{ErrorCode::Unsupported, {}, "tensor '" + tensorA.name + "'", met->saysNothing};
+    }
     return found;
 }
 
 } // namespace
 
 FoundElements findElements(const Run &a, const Run &b, const ElementsRequest &request,
-                           const std::function<void(const Progress &)> &progress)
+                           const std::function<void(const Progress &)> &progress,
+                           std::stop_token stop)
 {
     const StepPlan plan = planSteps(a, b, request.steps);
     if (!plan.refusal.empty())
@@ -99,7 +113,7 @@ FoundElements findElements(const Run &a, const Run &b, const ElementsRequest &re
     for (const PlannedStep &step : plan.steps) {
         if (!step.a || !step.b)
             continue;
-        FoundElements found = readStep(a, b, step, request, progress);
+        FoundElements found = readStep(a, b, step, request, progress, stop);
         if (found.outcome == Outcome::Different)
             return found;
         if (found.error && !trouble)

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 namespace forkpoint {
@@ -36,6 +37,7 @@ struct FoundElements
 /// The first common step at which the tensor differs, else the last: the steps are those that
 /// compare would look at.
 FoundElements findElements(const Run &a, const Run &b, const ElementsRequest &request,
-                           const std::function<void(const Progress &)> &progress);
+                           const std::function<void(const Progress &)> &progress,
+                           std::stop_token stop = {});
 
 } // namespace forkpoint

@@ -62,8 +62,10 @@ listedSides(const OpenedPair &opened, const std::string &reason, const CompareOp
     const Catalog &b = opened.b ? opened.b->catalog() : None;
     const Pairing pairing = pairCatalogs(a, b, options.pairing);
     CheckpointComparison listing;
-    listing.tensors = prepareRows(pairing, a, b).rows;
-    listing.values = compareValues(a, b, pairing.values, options.strictValues, options.tolerance);
+    const RankStates ranks(a, b);
+    listing.tensors = prepareRows(pairing, a, b, ranks).rows;
+    listing.values =
+        compareValues(a, b, pairing.values, ranks, options.strictValues, options.tolerance);
     leaveOut(listing.tensors, reason);
     leaveOut(listing.values, reason);
     summarise(listing, {});

@@ -363,8 +363,8 @@ private slots:
                 pairs.emplace_back();
                 pairs.back().a = pairs.back().b = i;
             }
-            const auto rows =
-                compareValues(left.catalog(), right.catalog(), pairs, strict, Tolerance());
+            const auto rows = compareValues(left.catalog(), right.catalog(), pairs,
+                                            {left.catalog(), right.catalog()}, strict, Tolerance());
             return !rows.empty() && std::all_of(rows.begin(), rows.end(), [](const ValueRow &row) {
                 return row.status == ItemStatus::Identical;
             });

@@ -112,7 +112,8 @@ ItemStatus statusOf(const Value &a, const Value &b, const Tolerance &tolerance =
     right->finish();
     ValuePair pair;
     pair.a = pair.b = 0;
-    const auto rows = compareValues(left->catalog(), right->catalog(), {pair}, strict, tolerance);
+    const auto rows = compareValues(left->catalog(), right->catalog(), {pair},
+                                    {left->catalog(), right->catalog()}, strict, tolerance);
     if (within)
         *within = rows[0].withinTolerance;
     return rows[0].status;
