@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/assembled_places.h"
 
+#include "model/extent_index.h"
+
 #include <algorithm>
-#include <optional>
+#include <map>
+#include <set>
+#include <string_view>
 
 namespace forkpoint {
 
 namespace {
-
-/// As many as differences are counted by (model/owner_differences.cpp).
-constexpr std::size_t MostExtents = 1u << 16;
 
 using Extents = std::vector<Extent>;
 
@@ -66,56 +67,80 @@ bool placeRange(Extent &extent, const Piece &piece, std::uint64_t width)
     return true;
 }
 
-/// Whole rows of a part that is as wide as the whole, or one layer of a stack of wholes. False where
-/// the piece is neither.
-bool placeBoxes(const TensorRef &whole, const Piece &piece, Extents &boxes)
+/// Which boxes of the part fit the whole: all of a whole row or more, or one layer of a stack.
+enum class Fit { None, Scalar, Rows, Layer };
+
+Fit fitOf(const TensorRef &whole, const Piece &piece)
 {
     const Shape &shape = piece.part.shape;
+    if (shape.rank() == 0 && whole.shape.rank() == 0)
+        return Fit::Scalar;
     const bool isLayer = shape.rank() == whole.shape.rank() + 1
         && std::equal(whole.shape.dims.begin(), whole.shape.dims.end(), shape.dims.begin() + 1);
     const bool isRows = shape.rank() > 0 && shape.rank() == whole.shape.rank()
         && std::equal(shape.dims.begin() + 1, shape.dims.end(), whole.shape.dims.begin() + 1);
-    if (shape.rank() == 0 && whole.shape.rank() == 0)
-        return true;
     const Index row = rowOf(shape);
     if (!(isLayer || isRows) || row == 0 || piece.first % row != 0 || piece.count % row != 0
         || piece.at % row != 0 || (isLayer && piece.count != row))
+        return Fit::None;
+    return isLayer ? Fit::Layer : Fit::Rows;
+}
+
+/// False where nothing of the box lies in the piece.
+bool placeBox(Extent &extent, const Piece &piece, Fit fit)
+{
+    if (fit == Fit::Scalar)
+        return true;
+    const Index row = rowOf(piece.part.shape);
+    if (!clipFirstAxis(extent, piece.first / row, piece.count / row))
         return false;
-    std::erase_if(boxes, [&](Extent &extent) {
-        if (!clipFirstAxis(extent, piece.first / row, piece.count / row))
-            return true;
-        if (isLayer)
-            dropFirstAxis(extent);
-        else
-            extent.box.origin[0] += piece.at / row - piece.first / row;
-        return false;
-    });
+    if (fit == Fit::Layer)
+        dropFirstAxis(extent);
+    else
+        extent.box.origin[0] += piece.at / row - piece.first / row;
     return true;
 }
 
-std::optional<Extents> placeInTurn(const TensorRef &whole, const Piece &piece, std::uint64_t width)
+/// Whether anything of a box can lie in the piece: most of a stack's do not, and are not copied.
+bool mayLieIn(const Extent &extent, const Piece &piece, Fit fit)
 {
-    Extents boxes, ranges;
-    for (const Extent &extent : piece.part.extents)
-        (extent.fills == Extent::Fills::FlatRange ? ranges : boxes).push_back(extent);
-    std::erase_if(ranges, [&](Extent &extent) { return !placeRange(extent, piece, width); });
-    if (!boxes.empty() && !placeBoxes(whole, piece, boxes))
-        return std::nullopt;
-    boxes.insert(boxes.end(), ranges.begin(), ranges.end());
-    return boxes;
+    if (fit == Fit::Scalar || extent.fills == Extent::Fills::FlatRange)
+        return true;
+    const Index row = rowOf(piece.part.shape), from = piece.first / row;
+    return extent.box.origin[0] < from + piece.count / row
+        && extent.box.origin[0] + extent.box.size[0] > from;
+}
+
+/// Adds what of the part lies in the piece, in its place of the whole; false where boxes cannot tell.
+bool placeInTurn(const TensorRef &whole, const Piece &piece, std::uint64_t width, Extents &placed)
+{
+    const Fit fit = fitOf(whole, piece);
+    for (const Extent &extent : piece.part.extents) {
+        const bool isRange = extent.fills == Extent::Fills::FlatRange;
+        if (!isRange && fit == Fit::None)
+            return false;
+        if (!mayLieIn(extent, piece, fit))
+            continue;
+        placed.push_back(extent);
+        if (!(isRange ? placeRange(placed.back(), piece, width)
+                      : placeBox(placed.back(), piece, fit)))
+            placed.pop_back();
+    }
+    return true;
 }
 
 /// A part beside others; ranges of whole rows are boxes there.
-std::optional<Extents> placeColumns(const Piece &piece)
+bool placeColumns(const Piece &piece, Extents &placed)
 {
-    Extents boxes = piece.part.extents;
     if (piece.part.shape.rank() != 2)
-        return std::nullopt;
+        return false;
     const Index columns = piece.part.shape.dims[1];
-    for (Extent &extent : boxes) {
+    for (const Extent &from : piece.part.extents) {
+        placed.push_back(from);
+        Extent &extent = placed.back();
         if (extent.fills == Extent::Fills::FlatRange) {
             if (columns == 0 || extent.flatBegin % columns != 0 || extent.flatCount % columns != 0)
-                return std::nullopt;
+                return false;
             extent.fills = Extent::Fills::Box;
             extent.box = {{extent.flatBegin / columns, 0}, {extent.flatCount / columns, columns}};
             extent.strides = {std::int64_t(columns), 1};
@@ -123,30 +148,58 @@ std::optional<Extents> placeColumns(const Piece &piece)
         }
         extent.box.origin[1] += piece.at;
     }
-    return boxes;
+    return true;
 }
 
-std::optional<Extents> placed(const TensorRef &whole, const AssemblyPlan &plan, const Piece &piece)
+/// Gathers the places of a whole: the first copy's extents, and those of further copies by owner.
+class Places
 {
-    if (piece.part.extents.empty() || piece.part.extents.size() > MostExtents)
-        return std::nullopt;
-    auto extents = plan.how == AssemblyPlan::How::Rows
-        ? placeColumns(piece)
-        : placeInTurn(whole, piece, whole.dtype.bits / 8);
-    if (!extents)
-        return std::nullopt;
-    for (Extent &extent : *extents) {
-        if (extent.owner == NoOwner)
-            extent.owner = piece.part.owner;
+public:
+    Places(const TensorRef &whole, const AssemblyPlan &plan) : m_whole(whole), m_plan(plan) {}
+
+    /// False where it cannot be told, or is more than is worth telling.
+    bool add(const Piece &piece, bool isCopy)
+    {
+        Extents &placed = isCopy ? m_copies[piece.part.owner] : m_extents;
+        const std::size_t before = placed.size();
+        const bool isTold = !piece.part.extents.empty()
+            && piece.part.extents.size() <= MostToldExtents
+            && (m_plan.how == AssemblyPlan::How::Rows
+                    ? placeColumns(piece, placed)
+                    : placeInTurn(m_whole, piece, m_whole.dtype.bits / 8, placed));
+        for (std::size_t i = before; i < placed.size(); ++i) {
+            if (placed[i].owner == NoOwner)
+                placed[i].owner = piece.part.owner;
+        }
+        m_count += placed.size() - before;
+        return isTold && m_count <= MostToldExtents;
     }
-    return extents;
-}
 
-void addFiles(TensorRef &whole, const TensorRef &part)
+    void give(TensorRef &whole)
+    {
+        whole.extents = std::move(m_extents);
+        for (auto &[owner, extents] : m_copies)
+            whole.replicas.push_back({owner, std::move(extents)});
+    }
+
+private:
+    const TensorRef &m_whole;
+    const AssemblyPlan &m_plan;
+    Extents m_extents;
+    std::map<OwnerIndex, Extents> m_copies;
+    std::size_t m_count = 0;
+};
+
+void addFiles(TensorRef &whole, const AssemblyPlan &plan, const Catalog &below)
 {
-    for (const std::string &file : part.files) {
-        if (std::find(whole.files.begin(), whole.files.end(), file) == whole.files.end())
-            whole.files.push_back(file);
+    std::set<std::string_view> seen;
+    for (const AssembledPiece &piece : plan.pieces) {
+        for (const TensorIndex copy : piece.copies) {
+            for (const std::string &file : below.tensors[copy].files) {
+                if (seen.insert(file).second)
+                    whole.files.push_back(file);
+            }
+        }
     }
 }
 
@@ -154,31 +207,23 @@ void addFiles(TensorRef &whole, const TensorRef &part)
 
 void addPlaces(TensorRef &whole, const AssemblyPlan &plan, const Catalog &below)
 {
+    whole.files.clear();
+    addFiles(whole, plan, below);
     const std::uint64_t width = whole.dtype.bits / 8;
+    if (whole.dtype.bits % 8 != 0 || whole.dtype.packing != 1 || width == 0)
+        return;
     const bool byRows = plan.how == AssemblyPlan::How::Rows;
-    bool isTold = whole.dtype.bits % 8 == 0 && whole.dtype.packing == 1 && width > 0;
+    Places places(whole, plan);
     Index at = 0;
     for (const AssembledPiece &piece : plan.pieces) {
         for (std::size_t i = 0; i < piece.copies.size(); ++i) {
             const TensorRef &part = below.tensors[piece.copies[i]];
-            addFiles(whole, part);
-            if (!isTold)
-                continue;
-            auto extents = placed(whole, plan, {part, piece.first / width, piece.size / width, at});
-            isTold = extents && whole.extents.size() + extents->size() <= MostExtents;
-            if (!isTold)
-                continue;
-            if (i > 0)
-                whole.replicas.push_back({part.owner, std::move(*extents)});
-            else
-                whole.extents.insert(whole.extents.end(), extents->begin(), extents->end());
+            if (!places.add({part, piece.first / width, piece.size / width, at}, i > 0))
+                return;
         }
-        at += isTold ? (byRows ? piece.size / plan.rows : piece.size) / width : 0;
+        at += (byRows ? piece.size / plan.rows : piece.size) / width;
     }
-    if (!isTold) {
-        whole.extents.clear();
-        whole.replicas.clear();
-    }
+    places.give(whole);
 }
 
 } // namespace forkpoint

@@ -4,11 +4,16 @@
 #include "model/shape.h"
 #include "model/tensor_ref.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 namespace forkpoint {
+
+/// Extents of one tensor, those of its copies with them, beyond which nobody is told what lies where:
+/// 2^16 are 64 ranks that cut each of 1,024 layers.
+inline constexpr std::size_t MostToldExtents = 1u << 16;
 
 /// Finds the extent that holds an element without looking at all of them: the cuts of all boxes make
 /// a grid, each cell of which lies in one extent, and so do those of flat ranges.

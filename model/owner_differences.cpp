@@ -13,7 +13,6 @@ namespace forkpoint {
 
 namespace {
 
-constexpr std::size_t MostExtents = 1u << 16;
 constexpr std::size_t MostPlaces = 4096; ///< rows of a page that get theirs
 constexpr std::uint64_t Piece = 1u << 20;
 
@@ -120,7 +119,7 @@ public:
             m_differing.insert(owners.begin(), owners.end());
             return true;
         }
-        if (tensor.extents.size() > MostExtents)
+        if (tensor.extents.size() > MostToldExtents)
             return false;
         const Index first = row.stats->firstIndex, last = row.stats->lastIndex;
         const ElementStretch stretch{first, last, coordinatesOf(first, tensor.shape),
@@ -171,7 +170,7 @@ Result<OwnerDifferences> differencesByExtent(const TensorPairRef &pair, std::sto
     const std::uint64_t bits = a.dtype.positionBits();
     if (a.dtype != b.dtype || a.shape != b.shape)
         return cannot("the two sides have unlike shapes or types");
-    if (bits % 8 != 0 || a.extents.size() > MostExtents || b.extents.size() > MostExtents)
+    if (bits % 8 != 0 || a.extents.size() > MostToldExtents || b.extents.size() > MostToldExtents)
         return cannot("its parts cannot be told apart");
     const std::uint64_t width = bits / 8, total = a.shape.count().value_or(0);
     ExtentCounter ofA(a), ofB(b);
@@ -221,8 +220,8 @@ std::shared_ptr<const ElementPlaces> firstPlacesOf(const TensorRow &row, const C
 void addPlaces(ElementPage &page, const TensorPairRef &pair)
 {
     const TensorRef &a = pair.tensorA(), &b = pair.tensorB();
-    if (page.rows.size() > MostPlaces || a.extents.size() > MostExtents
-        || b.extents.size() > MostExtents)
+    if (page.rows.size() > MostPlaces || a.extents.size() > MostToldExtents
+        || b.extents.size() > MostToldExtents)
         return;
     for (ElementRow &row : page.rows) {
         ElementPlaces places{placeOfElement(pair.sourceA->catalog(), a, row.index),

@@ -108,6 +108,8 @@ private slots:
     void gatesBeforeUps();
     void aLayerOfAStack();
     void copiesAreReplicas();
+    void piecesOfACopyAreOneReplica();
+    void copiesCountAsExtents();
     void partsWithoutPlaces();
     void rulesAreKnownThroughLayers();
 };
@@ -185,6 +187,51 @@ void AssembledPlacesTest::copiesAreReplicas()
     QCOMPARE(layout.a.parts.size(), std::size_t(1));
     QCOMPARE(layout.a.parts[0].owner, std::string("tp 0 and 1 copy"));
     QCOMPARE(layout.a.parts[0].different.value_or(1), Index(0));
+}
+
+/// Halves of what two ranks hold alike, exchanged: the copy is one replica of two pieces.
+void AssembledPlacesTest::piecesOfACopyAreOneReplica()
+{
+    Parts parts;
+    parts.add(4, 3, Stored::Rows, 100);
+    parts.add(4, 3, Stored::Rows, 100);
+    parts.source->finish();
+    const AssemblyPlan plan{How::InTurn, {{{0, 1}, 24, 24}, {{0, 1}, 0, 24}}, 1, "exchanged"};
+    const auto source = whole(parts, {4, 3}, plan);
+    compareWithFiles(*source, parts);
+    const TensorRef &tensor = source->catalog().tensors[0];
+    QCOMPARE(tensor.replicas.size(), std::size_t(1));
+    QCOMPARE(tensor.replicas[0].owner, OwnerIndex(1));
+    QCOMPARE(tensor.replicas[0].extents.size(), std::size_t(2));
+    QCOMPARE(tensor.replicas[0].extents[0].box, (Box{{0, 0}, {2, 3}}));
+    QCOMPARE(tensor.files, (std::vector<std::string>{"file0", "file1"}));
+}
+
+/// 40,000 extents are worth telling, the 80,000 of two copies are not.
+void AssembledPlacesTest::copiesCountAsExtents()
+{
+    constexpr Index Rows = 40000;
+    for (const bool copied : {false, true}) {
+        Parts parts;
+        for (int rank = 0; rank < 2; ++rank) {
+            parts.add(Rows, 1, Stored::Rows, 0);
+            std::vector<Extent> &extents =
+                parts.source->editCatalog().tensors[std::size_t(rank)].extents;
+            extents.assign(Rows, extents.front());
+            for (Index row = 0; row < Rows; ++row) {
+                extents[row].box = {{row, 0}, {1, 1}};
+                extents[row].firstElement = row;
+            }
+        }
+        parts.source->finish();
+        const std::vector<TensorIndex> copies =
+            copied ? std::vector<TensorIndex>{0, 1} : std::vector<TensorIndex>{0};
+        const auto source = whole(parts, {Rows, 1}, {How::InTurn, {{copies, 0, Rows * 4}}, 1, ""});
+        const TensorRef &tensor = source->catalog().tensors[0];
+        QCOMPARE(tensor.extents.size(), std::size_t(copied ? 0 : Rows));
+        QVERIFY(tensor.replicas.empty());
+        QVERIFY(!tensor.unreadable);
+    }
 }
 
 /// A flat range that ends within a row has no box beside others.
