@@ -7,6 +7,7 @@
 #include "loaders/json_values.h"
 #include "loaders/limits.h"
 #include "loaders/pickle_vm.h"
+#include "loaders/rank_part.h"
 #include "model/bytes.h"
 
 #include <algorithm>
@@ -233,6 +234,9 @@ public:
         }
         if (view.hasFile(Common))
             FP_CHECK(addCommon(view, options, stop, loaded));
+        else if (isMegatrons(view) && !holdsCommon(loaded.builder.catalog()))
+            tellLostPart({ErrorCode::NotFound, {}, {}, "is not here, nor is common_state"},
+                         view.prefix + std::string(Common), loaded.builder);
         tellStrays(view, loaded.builder);
         return loaded;
     }
@@ -255,6 +259,32 @@ private:
             builder.setIncomplete();
         }
         return Assembler(view, metadata, builder, stop).assemble();
+    }
+
+    static bool isMegatrons(const DirectoryView &view)
+    {
+        constexpr std::uint64_t MostBytes = 1u << 16; // two numbers and two words
+        constexpr std::string_view Word = "\"sharded_backend\"";
+        if (!view.hasFile(MegatronMetadata))
+            return false;
+        const auto source = view.open(std::string(MegatronMetadata));
+        if (!source.ok())
+            return false;
+        const auto bytes = readAll(**source, 0, (*source)->size(), MostBytes);
+        return bytes.ok()
+            && std::string_view(reinterpret_cast<const char *>(bytes->data()), bytes->size())
+                   .find(Word)
+            != std::string_view::npos;
+    }
+
+    /// Since July 2026 what is common to all ranks is an object of the data files.
+    static bool holdsCommon(const Catalog &catalog)
+    {
+        const auto isCommon = [](const auto &item) {
+            return !item.path.keys.empty() && item.path.keys[0].text.starts_with("common_state");
+        };
+        return std::any_of(catalog.tensors.begin(), catalog.tensors.end(), isCommon)
+            || std::any_of(catalog.values.begin(), catalog.values.end(), isCommon);
     }
 
     /// What Megatron saves once for all ranks.

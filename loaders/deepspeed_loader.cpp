@@ -29,7 +29,16 @@ KeyPath pathOf(std::string_view first, const std::string &name)
 struct ModelRank
 {
     std::map<std::int64_t, RankPart> model, optimizer;
+    bool isByDataRank = false; ///< the model's files, which stage 3 writes so
 };
+
+/// A number of ranks that a file states.
+std::optional<std::int64_t> positive(const RankPart &part, const char *name)
+{
+    const Value *value = part.value({{Key::of(name)}});
+    const auto *number = value ? std::get_if<std::int64_t>(&value->data) : nullptr;
+    return number && *number > 0 && *number < 1'000'000 ? std::optional(*number) : std::nullopt;
+}
 
 /// Lists what one model-parallel rank saved, all its data-parallel ranks together.
 class RankAssembler
@@ -47,6 +56,7 @@ public:
             return tellMissing("no file of model states is here");
         const RankPart &first = m_rank.model.begin()->second;
         m_frozen = readZeroShapes(first, {{Key::of(std::string(FrozenShapes))}});
+        checkModelFiles();
         addPartitions(readZeroGroups(first, Shapes));
         addModel();
         addFrozen();
@@ -59,6 +69,16 @@ private:
     {
         m_builder.addDiagnostic({Severity::Error, "incomplete", {}, {}, std::move(text)});
         m_builder.setIncomplete();
+    }
+
+    /// Under stage 3 every data-parallel rank writes one, and no name says so otherwise.
+    void checkModelFiles()
+    {
+        const auto &files = m_rank.model;
+        const std::int64_t ranks = positive(files.begin()->second, "dp_world_size").value_or(1);
+        if (m_rank.isByDataRank && std::int64_t(files.size()) < ranks)
+            tellMissing("model states of " + std::to_string(files.size()) + " of "
+                        + std::to_string(ranks) + " ranks are here");
     }
 
     /// How many optimizer files there should be: partition_count, one for each group or for all.
@@ -78,6 +98,10 @@ private:
 
     void addPartitions(ZeroGroups groups)
     {
+        const bool hasGroups = std::any_of(groups.begin(), groups.end(),
+                                           [](const auto &group) { return !group.empty(); });
+        if (m_rank.optimizer.empty() && hasGroups) // ZeRO alone writes the shapes of its groups
+            tellMissing("no file of optimizer states is here");
         if (m_rank.optimizer.empty())
             return;
         const std::int64_t count = partitionCount();
@@ -196,14 +220,31 @@ private:
         add(std::move(tensor));
     }
 
+    static bool isShapes(const ValueRef &value)
+    {
+        const std::string &key = value.path.keys[0].text;
+        return key == Shapes || key == FrozenShapes;
+    }
+
+    void addOfRank(ValueRef value, std::int64_t rank)
+    {
+        value.path.keys.insert(value.path.keys.begin(), Key::of("dp_rank_" + std::to_string(rank)));
+        m_builder.addValue(std::move(value));
+    }
+
     /// Of the values, those of the first rank; what another rank has otherwise, by its rank.
     void addValues()
     {
         const RankPart &model = m_rank.model.begin()->second;
-        for (const ValueRef &value : model.values) {
-            const std::string &key = value.path.keys[0].text;
-            if (key != Shapes && key != FrozenShapes)
-                m_builder.addValue(value);
+        for (const auto &[rank, part] : m_rank.model) {
+            for (const ValueRef &value : part.values) {
+                if (isShapes(value))
+                    continue;
+                if (&part == &model)
+                    m_builder.addValue(value);
+                else if (!isEqual(model.value(value.path), value.value))
+                    addOfRank(value, rank);
+            }
         }
         for (const auto &[rank, part] : m_rank.optimizer) {
             const RankPart &first = m_rank.optimizer.begin()->second;
@@ -213,11 +254,10 @@ private:
                     || (&part != &first && isEqual(first.value(value.path), value.value));
                 if (isSaid)
                     continue;
-                ValueRef own = value;
-                if (&part != &first)
-                    own.path.keys.insert(own.path.keys.begin(),
-                                         Key::of("dp_rank_" + std::to_string(rank)));
-                m_builder.addValue(std::move(own));
+                if (&part == &first)
+                    m_builder.addValue(value);
+                else
+                    addOfRank(value, rank);
             }
         }
     }
@@ -278,15 +318,17 @@ public:
             ++opened;
             if (file->kind == DeepspeedName::Kind::Other)
                 addOther(entry.name, std::move(part).value(), loaded.builder);
-            else if (file->kind == DeepspeedName::Kind::Model)
-                ranks[file->modelRank].model.emplace(file->dataRank.value_or(0),
-                                                     std::move(part).value());
-            else
+            else if (file->kind == DeepspeedName::Kind::Model) {
+                ModelRank &rank = ranks[file->modelRank];
+                rank.isByDataRank = rank.isByDataRank || file->dataRank.has_value();
+                rank.model.emplace(file->dataRank.value_or(0), std::move(part).value());
+            } else
                 ranks[file->modelRank].optimizer.emplace(file->dataRank.value_or(0),
                                                          std::move(part).value());
         }
         if (opened == 0)
             return first.value_or(Error{ErrorCode::NotFound, view.prefix, {}, "holds no files"});
+        checkModelRanks(view, ranks, loaded.builder);
         for (auto &[number, rank] : ranks)
             addRank(number, ranks.size() > 1, std::move(rank), loaded.builder);
         checkReplicas(loaded.builder, stop);
@@ -316,6 +358,27 @@ private:
             value.path.keys.insert(value.path.keys.begin(), stem);
             builder.addValue(std::move(value));
         }
+    }
+
+    static void checkModelRanks(const DirectoryView &view,
+                                const std::map<std::int64_t, ModelRank> &ranks,
+                                CheckpointBuilder &builder)
+    {
+        std::int64_t stated = 0;
+        for (const auto &[number, rank] : ranks) {
+            if (!rank.model.empty())
+                stated = std::max(
+                    stated, positive(rank.model.begin()->second, "mp_world_size").value_or(0));
+        }
+        if (std::int64_t(ranks.size()) >= stated)
+            return;
+        builder.addDiagnostic({Severity::Error,
+                               "incomplete",
+                               view.prefix,
+                               {},
+                               "files of " + std::to_string(ranks.size()) + " of "
+                                   + std::to_string(stated) + " model-parallel ranks are here"});
+        builder.setIncomplete();
     }
 
     /// Several model-parallel ranks are kept apart: nothing says how they cut the model.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 namespace forkpoint {
@@ -13,6 +14,8 @@ namespace {
 
 /// The file whose items stand directly below the folder's name.
 constexpr std::string_view ModelFile = "model_optim_rng.pt";
+/// Beside it where the optimizer is distributed, unless no optimizer was saved.
+constexpr std::string_view BuffersFile = "distrib_optim.pt";
 
 /// "mp_rank_01_003": the numbers behind it.
 std::optional<std::vector<std::int64_t>> parseFolder(std::string_view name)
@@ -44,13 +47,24 @@ std::optional<std::int64_t> argument(const RankPart &part, std::string_view name
 struct Sizes
 {
     std::int64_t tensor = 1, pipeline = 1, expert = 1;
+    bool hasBuffers = false; ///< every rank wrote BuffersFile, too
 };
+
+bool saysBuffers(const RankPart &part)
+{
+    const Value *said = part.value({{Key::of("args"), Key::of("use_distributed_optimizer")}});
+    const bool *isUsed = said ? std::get_if<bool>(&said->data) : nullptr;
+    return isUsed && *isUsed
+        && std::any_of(part.values.begin(), part.values.end(), [](const ValueRef &value) {
+               return !value.path.keys.empty() && value.path.keys[0].text == "optimizer";
+           });
+}
 
 Sizes sizesOf(const RankPart &part)
 {
     return {argument(part, "tensor_model_parallel_size").value_or(1),
             argument(part, "pipeline_model_parallel_size").value_or(1),
-            argument(part, "expert_model_parallel_size").value_or(1)};
+            argument(part, "expert_model_parallel_size").value_or(1), saysBuffers(part)};
 }
 
 /// A single number behind the tensor rank is the pipeline's where there is one, else the expert's.
@@ -86,13 +100,14 @@ public:
     {
         LoadedFile loaded;
         loaded.format = name();
-        std::size_t folders = 0, opened = 0;
+        std::map<std::string, std::set<std::string>> folders; ///< the files of each
+        std::size_t opened = 0;
         std::optional<Sizes> sizes;
         std::optional<Error> first;
         for (const DirectoryEntry &entry : view.listing.entries) {
             if (!isRankFolder(entry))
                 continue;
-            ++folders;
+            std::set<std::string> &names = folders[entry.name];
             auto files = listDirectory(view.directory / entry.name, view.prefix + entry.name);
             if (!files.ok()) {
                 tellLostPart(files.error(), view.prefix + entry.name, loaded.builder);
@@ -101,6 +116,7 @@ public:
             for (const DirectoryEntry &file : files->entries) {
                 if (file.kind != EntryKind::File || !file.name.ends_with(".pt"))
                     continue;
+                names.insert(file.name);
                 Status status =
                     addFile(view, entry.name, file.name, options, stop, sizes, loaded.builder);
                 if (status.ok()) {
@@ -115,8 +131,12 @@ public:
         if (opened == 0)
             return first.value_or(Error{
                 ErrorCode::NotFound, view.prefix, {}, "its mp_rank folders hold no .pt file"});
+        std::set<std::string> all{std::string(ModelFile)};
+        if (sizes && sizes->hasBuffers)
+            all.emplace(BuffersFile);
+        tellLostFiles(view, folders, std::move(all), loaded.builder);
         if (sizes)
-            checkRanks(view, *sizes, folders, loaded.builder);
+            checkRanks(view, *sizes, folders.size(), loaded.builder);
         return loaded;
     }
 
@@ -154,6 +174,23 @@ private:
             builder.addValue(std::move(value));
         }
         return {};
+    }
+
+    /// Every rank writes the same files: those that others have, and `all`.
+    static void tellLostFiles(const DirectoryView &view,
+                              const std::map<std::string, std::set<std::string>> &folders,
+                              std::set<std::string> all, CheckpointBuilder &builder)
+    {
+        for (const auto &[folder, files] : folders)
+            all.insert(files.begin(), files.end());
+        for (const auto &[folder, files] : folders) {
+            for (const std::string &file : all) {
+                if (!files.contains(file))
+                    tellLostPart(
+                        {ErrorCode::NotFound, {}, {}, "is not there, but each rank writes it"},
+                        view.prefix + folder + "/" + file, builder);
+            }
+        }
     }
 
     static void checkRanks(const DirectoryView &view, const Sizes &sizes, std::size_t folders,

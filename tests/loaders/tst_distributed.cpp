@@ -6,6 +6,7 @@
 
 #include <QtTest>
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "tests/support/loaded_file.h"
@@ -173,6 +174,68 @@ private slots:
         QCOMPARE(findings.size(), std::size_t(1));
         QCOMPARE(findings[0].id, std::string("replicas-differ"));
         QVERIFY(findings[0].text.find("rank 0; rank 1; rank 3") != std::string::npos);
+    }
+
+    void noFileIsLostInSilence_data()
+    {
+        QTest::addColumn<QString>("path");
+        QTest::addColumn<QString>("file");
+        for (const char *name :
+             {"dcp/mesh", "dcp/one", "ranks/dtensor", "ranks/sharded", "ranks/megatron",
+              "deepspeed/zero1", "deepspeed/zero2", "deepspeed/zero3"}) {
+            const QString path = Data + '/' + QString::fromLatin1(name);
+            for (const auto &entry : fs::recursive_directory_iterator(path.toStdString())) {
+                const auto ending = entry.path().extension();
+                if (ending != ".pt" && ending != ".distcp")
+                    continue;
+                const auto file =
+                    QString::fromStdString(fs::relative(entry.path(), path.toStdString()).string());
+                QTest::newRow(qPrintable(QString::fromLatin1(name) + ' ' + file)) << path << file;
+            }
+        }
+    }
+
+    /// Any one of the files of ranks is gone, its folder is not: the others open, and the whole is never complete.
+    void noFileIsLostInSilence()
+    {
+        QFETCH(QString, path);
+        QFETCH(QString, file);
+        const Copy copy(path);
+        fs::remove(copy.path() / file.toStdString());
+        const Opened opened(copy.path());
+        if (!opened.source)
+            return; // nothing else was there
+        const auto &tensors = opened.source->catalog().tensors;
+        QVERIFY(!opened.source->catalog().complete
+                || std::any_of(tensors.begin(), tensors.end(), [](const TensorRef &tensor) {
+                       return tensor.unreadable.has_value();
+                   }));
+    }
+
+    /// Arguments, iteration and schedule of a Megatron save lie in a file of their own, or in an object.
+    void whatIsCommonToAllRanksIsMissed()
+    {
+        const Copy copy(Data + "/dcp/one");
+        std::ofstream(copy.path() / "metadata.json") << R"({"name": "of another tool"})";
+        QVERIFY(Opened(copy.path()).source->catalog().complete);
+        std::ofstream(copy.path() / "metadata.json") << R"({"sharded_backend": "torch_dist"})";
+        const Opened opened(copy.path());
+        QVERIFY2(opened.source, opened.error.c_str());
+        QVERIFY(!opened.source->catalog().complete);
+        QVERIFY(opened.tells("common.pt is not here"));
+    }
+
+    void optimizerStatesOfNoRank()
+    {
+        const Copy copy(Data + "/deepspeed/zero2");
+        for (const char *rank : {"0", "1", "2"})
+            fs::remove(
+                copy.path() / "global_step2"
+                / ("bf16_zero_pp_rank_" + std::string(rank) + "_mp_rank_00_optim_states.pt"));
+        const Opened opened(copy.path());
+        QVERIFY2(opened.source, opened.error.c_str());
+        QVERIFY(!opened.source->catalog().complete);
+        QVERIFY(opened.tells("no file of optimizer states is here"));
     }
 
     void missingRankFile()
