@@ -53,6 +53,7 @@ public:
     }
 
     Hdf5Contents contents;
+    bool chunksMayLack = false; ///< of the last dataset
 
 private:
     Error lost(ErrorCode code, std::string text) const
@@ -111,6 +112,7 @@ private:
         case Hdf5Message::Dataset: {
             FP_TRY(Hdf5Dataset dataset, parseHdf5Dataset(m_payload));
             contents.datasets.push_back(std::move(dataset));
+            chunksMayLack = contents.datasets.back().layout == Hdf5Dataset::Layout::Chunked;
             return countItem();
         }
         case Hdf5Message::Chunks: return takeChunks();
@@ -124,10 +126,12 @@ private:
             // Of a dataset that was told of already: its chunks cannot be listed.
             const bool isLast = problem.isDataset && !contents.datasets.empty()
                 && contents.datasets.back().path == problem.path;
-            if (isLast)
+            if (isLast) {
                 giveUp(contents.datasets.back(), problem.code, std::move(problem.text));
-            else
+                chunksMayLack = false;
+            } else {
                 contents.problems.push_back(std::move(problem));
+            }
             return countItem();
         }
         case Hdf5Message::Refused:
@@ -157,8 +161,9 @@ private:
     Status takeChunks()
     {
         FP_TRY(const auto chunks, parseHdf5Chunks(m_payload));
-        if (contents.datasets.empty())
+        if (!chunksMayLack)
             return lost(ErrorCode::Malformed, "sent chunks of no dataset");
+        chunksMayLack = !chunks.empty();
         auto &known = contents.datasets.back().chunks;
         for (const Hdf5Chunk &chunk : chunks) {
             if (!known.empty() && chunk.number <= known.back().number)
@@ -220,9 +225,7 @@ Result<Hdf5Contents> describeHdf5(const ByteSource &source, const Hdf5WorkerOpti
     const bool isNothing = contents.datasets.empty() && contents.values.empty();
     if (isNothing || status.error().code == ErrorCode::Cancelled)
         return std::move(status).error().inFile(source.name());
-    // Chunks of the last dataset may lack.
-    if (!contents.datasets.empty()
-        && contents.datasets.back().layout == Hdf5Dataset::Layout::Chunked)
+    if (conversation.chunksMayLack)
         giveUp(contents.datasets.back(), status.error().code, status.error().text);
     contents.problems.push_back(
         {Severity::Error, status.error().code, {}, false, true, status.error().text});

@@ -15,7 +15,7 @@
 
 namespace forkpoint {
 
-constexpr std::uint32_t Hdf5ProtocolVersion = 2;
+constexpr std::uint32_t Hdf5ProtocolVersion = 3;
 /// Payload of a frame, at most.
 constexpr std::uint32_t Hdf5FrameBytes = 4u << 20;
 constexpr std::size_t Hdf5FrameHeader = 5;
@@ -32,7 +32,7 @@ enum class Hdf5Message : std::uint8_t {
     // from the worker
     Read = 64, ///< Hdf5Read
     Dataset,   ///< Hdf5Dataset without chunks
-    Chunks,    ///< more chunks of the dataset before
+    Chunks,    ///< more chunks of the dataset before; none: these were all
     Value,     ///< Hdf5Value
     Problem,   ///< Hdf5Problem
     Refused,   ///< text: the file cannot be opened

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/h5worker/hdf5_datasets.h"
 
-#include "app/h5worker/chunk_index.h"
+#include "app/h5worker/hdf5_chunks.h"
 #include "app/h5worker/hdf5_driver.h"
 #include "app/h5worker/hdf5_types.h"
 #include "app/h5worker/virtual_layout.h"
@@ -13,10 +13,6 @@ namespace forkpoint {
 namespace {
 
 constexpr unsigned Rank = H5S_MAX_RANK;
-/// Places in the grid of chunks that are looked up one by one; a larger grid is listed by its
-/// chunks, whose number may then be at most ListedChunks: each is found by walking over those before.
-constexpr std::uint64_t LookedUpChunks = 4'000'000;
-constexpr std::uint64_t ListedChunks = 8192;
 constexpr unsigned Filters = 32;
 constexpr std::size_t FilterParameters = 256;
 constexpr std::size_t FillBytes = 1u << 20;
@@ -64,8 +60,11 @@ public:
         takeTexts(path);
         describeStorage();
         m_link.tell(m_told);
-        if (m_told.layout == Hdf5Dataset::Layout::Chunked)
-            return tellChunks();
+        if (m_told.layout != Hdf5Dataset::Layout::Chunked)
+            return {};
+        FP_CHECK(listChunks(m_dataset, m_told, m_header.index,
+                            [this](const std::vector<Hdf5Chunk> &some) { m_link.tell(some); }));
+        m_link.tell(std::vector<Hdf5Chunk>()); // these are all
         return {};
     }
 
@@ -233,175 +232,7 @@ private:
             count = std::min(count, FilterParameters);
             m_told.filters.push_back({std::uint32_t(id), {parameters, parameters + count}});
         }
-        unsigned options = 0;
-        m_isWholeFiltered = H5Pget_chunk_opts(m_creation.get(), &options) >= 0
-            && (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0;
         m_told.layout = Hdf5Dataset::Layout::Chunked;
-    }
-
-    /// The filters that a chunk was written without: all of one at an edge, where that was asked for.
-    std::uint32_t maskOf(std::uint32_t stored, const std::vector<hsize_t> &at) const
-    {
-        for (std::size_t i = 0; i < at.size() && m_isWholeFiltered; ++i) {
-            if (m_told.dims[i] - at[i] < m_told.chunkDims[i])
-                return ~std::uint32_t(0);
-        }
-        return stored;
-    }
-
-    /// Chunks of the grid; nothing where 64 bits do not suffice.
-    std::optional<std::uint64_t> gridSize() const
-    {
-        std::uint64_t size = 1;
-        for (std::size_t i = 0; i < m_told.dims.size(); ++i) {
-            const std::uint64_t chunk = m_told.chunkDims[i];
-            const std::uint64_t count = m_told.dims[i] / chunk + (m_told.dims[i] % chunk != 0);
-            const auto product = checkedMul(size, count);
-            if (!product)
-                return std::nullopt;
-            size = *product;
-        }
-        return size;
-    }
-
-    /// Places for chunks in the present shape, and in the largest one.
-    ChunkGrid grid(std::uint64_t size) const
-    {
-        ChunkGrid grid;
-        hsize_t dims[Rank] = {}, most[Rank] = {};
-        H5Sget_simple_extent_dims(m_space.get(), dims, most);
-        const auto along = [&](std::size_t i, std::uint64_t length) {
-            return length / m_told.chunkDims[i] + (length % m_told.chunkDims[i] != 0);
-        };
-        for (std::size_t i = 0; i < m_told.dims.size(); ++i) {
-            grid.dims.push_back(along(i, dims[i]));
-            grid.most.push_back(most[i] == H5S_UNLIMITED ? ~std::uint64_t(0) : along(i, most[i]));
-        }
-        grid.count = size;
-        return grid;
-    }
-
-    Status tellIndexedChunks()
-    {
-        const auto size = gridSize();
-        if (!size)
-            return Error{ErrorCode::Limit, {}, {}, "has a grid of more chunks than 64 bits count"};
-        const ChunkGrid places = grid(*size);
-        FP_TRY(const auto chunks, readChunkIndex(*m_header.index, places));
-        for (const Hdf5Chunk &chunk : chunks) {
-            std::vector<hsize_t> at(places.dims.size());
-            std::uint64_t rest = chunk.number;
-            for (std::size_t i = at.size(); i-- > 0; rest /= places.dims[i])
-                at[i] = rest % places.dims[i] * m_told.chunkDims[i];
-            m_found.push_back(
-                {chunk.number, parentFileByte(chunk.offset), chunk.size, maskOf(chunk.mask, at)});
-            if (m_found.size() == Hdf5ChunksPerFrame)
-                flush();
-        }
-        flush();
-        return {};
-    }
-
-    Status tellChunks()
-    {
-        if (m_header.index)
-            return tellIndexedChunks();
-        hsize_t count = 0;
-        if (H5Dget_num_chunks(m_dataset.get(), m_space.get(), &count) < 0)
-            return failure();
-        if (count == 0)
-            return {};
-        const auto size = gridSize();
-        if (size && *size <= LookedUpChunks) {
-            FP_CHECK(lookUpChunks(*size));
-        } else if (!size || count > ListedChunks) {
-            return Error{ErrorCode::Limit,
-                         {},
-                         {},
-                         "has a grid of more than " + std::to_string(LookedUpChunks)
-                             + " chunks with " + std::to_string(count) + " of them stored"};
-        } else {
-            FP_CHECK(listChunks(count));
-        }
-        if (m_count == count)
-            return {};
-        return Error{ErrorCode::Malformed,
-                     {},
-                     {},
-                     std::to_string(count) + " chunks are stored, " + std::to_string(m_count)
-                         + " of them can be found"};
-    }
-
-    Status lookUpChunks(std::uint64_t size)
-    {
-        std::vector<hsize_t> at(m_told.dims.size(), 0);
-        for (std::uint64_t number = 0; number < size; ++number) {
-            FP_CHECK(lookUp(number, at));
-            for (std::size_t i = at.size(); i-- > 0;) {
-                at[i] += m_told.chunkDims[i];
-                if (at[i] < m_told.dims[i])
-                    break;
-                at[i] = 0;
-            }
-        }
-        flush();
-        return {};
-    }
-
-    Status listChunks(hsize_t count)
-    {
-        std::vector<std::pair<std::uint64_t, std::vector<hsize_t>>> found;
-        for (hsize_t i = 0; i < count; ++i) {
-            std::vector<hsize_t> at(m_told.dims.size(), 0);
-            unsigned mask = 0;
-            haddr_t address = 0;
-            hsize_t bytes = 0;
-            if (H5Dget_chunk_info(m_dataset.get(), m_space.get(), i, at.data(), &mask, &address,
-                                  &bytes)
-                < 0)
-                return failure();
-            std::uint64_t number = 0;
-            for (std::size_t d = 0; d < at.size(); ++d) {
-                const std::uint64_t chunk = m_told.chunkDims[d];
-                const std::uint64_t along = m_told.dims[d] / chunk + (m_told.dims[d] % chunk != 0);
-                number = number * along + at[d] / chunk;
-            }
-            found.emplace_back(number, std::move(at));
-        }
-        std::sort(found.begin(), found.end());
-        found.erase(std::unique(found.begin(), found.end()), found.end());
-        for (const auto &[number, at] : found)
-            FP_CHECK(lookUp(number, at));
-        flush();
-        return {};
-    }
-
-    Status lookUp(std::uint64_t number, const std::vector<hsize_t> &at)
-    {
-        hsize_t size = 0;
-        if (H5Dget_chunk_storage_size(m_dataset.get(), at.data(), &size) < 0 || size == 0) {
-            H5Eclear2(H5E_DEFAULT);
-            return {}; // never written, or damaged: then the count will not be reached
-        }
-        RawDataProbe probe;
-        std::uint32_t mask = 0;
-        std::byte untouched{};
-        if (H5Dread_chunk(m_dataset.get(), H5P_DEFAULT, at.data(), &mask, &untouched) < 0)
-            return failure();
-        const auto range = probe.take();
-        if (!range || range->size != size)
-            return Error{ErrorCode::Malformed, {}, {}, "the place of a chunk cannot be told"};
-        ++m_count;
-        m_found.push_back({number, range->offset, std::uint32_t(range->size), maskOf(mask, at)});
-        if (m_found.size() == Hdf5ChunksPerFrame)
-            flush();
-        return {};
-    }
-
-    void flush()
-    {
-        m_link.tell(m_found);
-        m_found.clear();
     }
 
     WorkerLink &m_link;
@@ -410,9 +241,6 @@ private:
     Hdf5Handle m_type, m_space, m_creation;
     Hdf5Dataset m_told;
     bool m_hasElsewhere = false;
-    bool m_isWholeFiltered = false; ///< chunks that reach beyond the shape are not filtered
-    std::vector<Hdf5Chunk> m_found; ///< not told yet
-    std::uint64_t m_count = 0;
 };
 
 } // namespace

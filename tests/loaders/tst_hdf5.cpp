@@ -384,6 +384,54 @@ private slots:
         QVERIFY(openHdf5("chunks.h5").status.ok());
     }
 
+    /// The dataset whose chunks were being told, and none that was told wholly.
+    void blamesTheDatasetThatWasNotToldWholly_data()
+    {
+        QTest::addColumn<bool>("isWhole");
+        QTest::newRow("told") << true;
+        QTest::newRow("being told") << false;
+    }
+    void blamesTheDatasetThatWasNotToldWholly()
+    {
+        QFETCH(bool, isWhole);
+        Hdf5Dataset dataset = exampleDataset();
+        dataset.path = {"a"};
+        dataset.dims = dataset.chunkDims = {2};
+        dataset.elementSize = 4;
+        dataset.fields.front().path.clear();
+        dataset.fields.front().offset = 0;
+        dataset.fields.front().loops.clear();
+        dataset.filters.clear();
+        dataset.mappings.clear();
+        dataset.bytes.clear();
+        dataset.fill.assign(4, std::byte(0));
+        dataset.declaredType.clear();
+        const QTemporaryDir folder;
+        QFile frames(folder.filePath("frames"));
+        QVERIFY(frames.open(QIODevice::WriteOnly));
+        const auto write = [&frames](const std::vector<std::byte> &frame) {
+            frames.write(reinterpret_cast<const char *>(frame.data()), qint64(frame.size()));
+        };
+        write(hdf5Frame(dataset));
+        write(hdf5Frame(std::vector<Hdf5Chunk>{{0, 0, 8, 0}}));
+        if (isWhole)
+            write(hdf5Frame(std::vector<Hdf5Chunk>()));
+        frames.close();
+        QFile program(folder.filePath("worker"));
+        QVERIFY(program.open(QIODevice::WriteOnly));
+        program.write("#!/bin/sh\ncat '" + frames.fileName().toUtf8() + "' >&0\nkill -11 $$\n");
+        program.close();
+        program.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+        OpenOptions options;
+        options.hdf5Worker.program = program.fileName().toStdString();
+        const Loaded loaded = openHdf5("types.h5", options);
+        QVERIFY(loaded.status.ok());
+        QVERIFY(loaded.tells("signal 11"));
+        QVERIFY(!loaded.catalog().complete);
+        QVERIFY(named(loaded, "a"));
+        QCOMPARE(whyUnreadable(loaded, "a").empty(), isWhole);
+    }
+
     void survivesAnyOtherProgram_data()
     {
         QTest::addColumn<QByteArray>("script");
