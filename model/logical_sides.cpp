@@ -3,6 +3,7 @@
 
 #include "model/megatron_names.h"
 #include "model/name_pairing.h"
+#include "model/optimizer_buffers.h"
 #include "model/whole_tensors.h"
 
 #include <set>
@@ -30,9 +31,13 @@ std::set<OwnerCoordinate> ranksOf(const Catalog &catalog)
 std::shared_ptr<const TensorSource> wholeIfRanks(std::shared_ptr<const TensorSource> source,
                                                  const Catalog &other)
 {
-    if (!source->catalog().complete || !listsModelParallelRanks(source->catalog()))
+    if (!source->catalog().complete)
         return source;
-    auto whole = withWholeTensors(withSharedNames(std::move(source), other));
+    const bool areRanks = listsModelParallelRanks(source->catalog());
+    source = withSharedNames(std::move(source), other);
+    if (!areRanks)
+        return source;
+    auto whole = withWholeTensors(std::move(source));
     return withStackedStates(std::move(whole), other);
 }
 
@@ -148,6 +153,7 @@ LogicalSides logicalSides(std::shared_ptr<const TensorSource> a,
     b = withLayersApart(std::move(b), a->catalog());
     a = withStepsApart(std::move(apart), b->catalog());
     b = withStepsApart(std::move(b), a->catalog());
+    dropPadding(a, b);
     return {std::move(a), std::move(b)};
 }
 

@@ -214,6 +214,29 @@ bool hasOwnSteps(const Catalog &catalog)
     });
 }
 
+/// Settings of a distributed optimizer of one group of ranks stand in an object, or beside its state.
+bool isSettings(const KeyPath &path)
+{
+    return path.keys.size() > 2
+        && path.keys[0].text == "optimizer.distributed.dp_group_idx_0.optimizer/shard_0_1";
+}
+
+KeyPath plainSettings(const KeyPath &path)
+{
+    KeyPath plain{{Key::of("optimizer"), Key::of("optimizer")}};
+    plain.keys.insert(plain.keys.end(), path.keys.begin() + 2, path.keys.end());
+    return plain;
+}
+
+bool hasPlainSettings(const Catalog &catalog)
+{
+    return std::any_of(catalog.values.begin(), catalog.values.end(), [](const ValueRef &value) {
+        const auto &keys = value.path.keys;
+        return keys.size() > 2 && keys[0].text == "optimizer" && keys[1].text == "optimizer"
+            && keys[2].text == "param_groups";
+    });
+}
+
 } // namespace
 
 std::shared_ptr<const TensorSource> withSharedNames(std::shared_ptr<const TensorSource> ranks,
@@ -230,9 +253,12 @@ std::shared_ptr<const TensorSource> withSharedNames(std::shared_ptr<const Tensor
                  stem.empty() || !addBuckets(renaming, catalog, i, other, stem))
             renaming.keep(i);
     }
+    const bool isPlain = hasPlainSettings(other);
     for (ValueRef &value : renaming.frame().values) {
         if (auto found = names.find(value.path))
             renaming.move(value, std::move(found->path));
+        else if (isPlain && isSettings(value.path))
+            renaming.move(value, plainSettings(value.path));
     }
     return renaming.take();
 }

@@ -7,10 +7,11 @@
 
 namespace forkpoint {
 
-/// Of a side that lists what each model-parallel rank holds (Megatron-LM's mp_rank_XX_YYY): what the
+/// Mostly of a side that lists what each model-parallel rank holds (Megatron-LM's mp_rank_XX_YYY): what the
 /// other side, a torch_dist of as many ranks, holds under a name of its own (generators, buffers of a
 /// distributed optimizer; resources/rules/megatron_names.txt) stands under that name. Buffers are cut
-/// into the other side's buckets where these are as long together. Nothing is read.
+/// into the other side's buckets where these are as long together, those in objects of torch_dist
+/// too. Nothing is read.
 std::shared_ptr<const TensorSource> withSharedNames(std::shared_ptr<const TensorSource> ranks,
                                                     const Catalog &other);
 

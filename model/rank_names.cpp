@@ -14,7 +14,8 @@ extern const std::string_view rankNameRules;
 
 namespace {
 
-constexpr std::string_view Folder = "mp_rank_", Buffers = "distrib_optim";
+constexpr std::string_view Folder = "mp_rank_", Buffers = "distrib_optim",
+                           Gathered = ".param_state/shard_0_1";
 
 const std::vector<RankNameRule> &rankNameRules()
 {
@@ -139,13 +140,19 @@ std::optional<RankNames::Found> RankNames::find(const KeyPath &path) const
 
 std::string RankNames::bucketsOf(const KeyPath &path) const
 {
-    const auto group = path.keys.size() == 5 && path.keys[1].text == Buffers
-        ? m_groups.find(path.keys[0].text)
-        : m_groups.end();
-    if (group == m_groups.end())
+    if (path.keys.size() != 5)
         return {};
-    return "optimizer.distributed.dp_group_idx_" + std::to_string(group->second) + ".gbuf_idx_"
-        + path.keys[2].toString() + ".dtype_" + path.keys[3].toString() + ".bucket_idx_";
+    const std::string_view first = path.keys[0].text;
+    const auto group = path.keys[1].text == Buffers ? m_groups.find(first) : m_groups.end();
+    std::string stem;
+    if (group != m_groups.end())
+        stem = "optimizer.distributed.dp_group_idx_" + std::to_string(group->second);
+    else if (first.starts_with("optimizer.distributed.") && first.ends_with(Gathered))
+        stem = first.substr(0, first.size() - Gathered.size());
+    else
+        return {};
+    return stem + ".gbuf_idx_" + path.keys[2].toString() + ".dtype_" + path.keys[3].toString()
+        + ".bucket_idx_";
 }
 
 } // namespace forkpoint

@@ -39,6 +39,7 @@ public:
     };
     std::optional<Found> find(const KeyPath &path) const;
     /// What a gathered buffer's buckets are called, without their number; empty for other paths.
+    /// Gathered are those in folders of ranks and those in objects of torch_dist.
     std::string bucketsOf(const KeyPath &path) const;
 
 private:

@@ -61,7 +61,10 @@ bool isOfLocal(std::string_view name, const std::set<std::string_view> &locals)
 
 } // namespace
 
-RankStates::RankStates(const Catalog &a, const Catalog &b) : m_a(sideOf(a)), m_b(sideOf(b))
+RankStates::RankStates(const Catalog &a, const Catalog &b)
+    : m_a(sideOf(a)),
+      m_b(sideOf(b)),
+      m_forms(a, b)
 {
     m_unlikeOwners = m_a.owners != m_b.owners;
     // A side that names no rank says nothing of how many there were.
@@ -157,7 +160,10 @@ std::string RankStates::why(const Item *a, const Item *b) const
 
 std::string RankStates::whyNothing(const TensorRef *a, const TensorRef *b) const
 {
-    return why(a, b);
+    std::string reason = why(a, b);
+    if (reason.empty() && (!a || !b) && (a || b))
+        reason = m_forms.whyNoPartner(a ? *a : *b, a != nullptr);
+    return reason;
 }
 
 std::string RankStates::whyNothing(const ValueRef *a, const ValueRef *b) const

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/catalog.h"
+#include "model/optimizer_forms.h"
 
 #include <set>
 #include <string>
@@ -11,6 +12,7 @@ namespace forkpoint {
 
 /// What of two checkpoints is the state of single ranks. It means the same only where the same ranks
 /// wrote both: that a run of two has no rank 3, or that its rank 0 draws otherwise, is no difference.
+/// Nor is it where the two keep what their ranks shared out in unlike forms (model/optimizer_forms.h).
 class RankStates
 {
 public:
@@ -39,6 +41,7 @@ private:
     std::string why(const Item *a, const Item *b) const;
 
     Side m_a, m_b;
+    OptimizerForms m_forms;
     bool m_unlikeOwners = false, m_unlikeNames = false;
 };
 

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Buffers of distributed optimizers, laid out by hand as Megatron-Core lays them out: parameters begin at multiples of 64
+// elements, and what lies between them is whatever the memory held.
+#include "model/optimizer_buffers.h"
+
+#include "gpu/cpu_backend.h"
+#include "model/checkpoint_comparer.h"
+#include "model/logical_sides.h"
+#include "tests/support/memory_source.h"
+
+#include <QTest>
+
+#include <algorithm>
+#include <numeric>
+
+using namespace forkpoint;
+using namespace forkpoint::test;
+
+namespace {
+
+using Elements = std::vector<float>;
+
+constexpr Index First = 70, Second = 64, Third = 10; ///< elements of three parameters
+constexpr Index Gap = 58;                            ///< behind the first: up to 128
+constexpr Index Buffer = First + Gap + Second + Third;
+
+std::string bucketName(const std::string &group = "0")
+{
+    return "optimizer.distributed.dp_group_idx_" + group
+        + ".gbuf_idx_0.dtype_(torch.bfloat16, torch.float32).bucket_idx_0.exp_avg";
+}
+
+/// `garbage`: between the parameters; `cut`: where ranks share the first parameter.
+TensorRef &addBucket(MemorySource &source, const std::string &name, float garbage, Index cut)
+{
+    Elements elements(Buffer);
+    std::iota(elements.begin(), elements.end(), 1.0F);
+    std::fill_n(elements.begin() + First, Gap, garbage);
+    TensorRef &tensor = source.add({{Key::of(name)}}, "float32", {Buffer}, elements);
+    tensor.stateClass = StateClass::Optimizer;
+    Index at = 0;
+    for (const Index count : {cut, First - cut, Gap, Second, Third}) {
+        Extent chunk;
+        chunk.box = {{at}, {count}};
+        chunk.strides = {1};
+        chunk.length = count * 4;
+        tensor.extents.push_back(chunk);
+        at += count;
+    }
+    return tensor;
+}
+
+SourcePtr checkpoint(float garbage, Index cut = 35, Index weights = First + Second + Third)
+{
+    const auto source = std::make_shared<MemorySource>();
+    addBucket(*source, bucketName(), garbage, cut);
+    source
+        ->add({{Key::of("decoder.weight")}}, "bfloat16", {weights},
+              std::vector<std::uint16_t>(weights, 1))
+        .stateClass = StateClass::Weights;
+    return source;
+}
+
+CheckpointComparison compared(const SourcePtr &a, const SourcePtr &b)
+{
+    a->finish();
+    b->finish();
+    const LogicalSides sides = logicalSides(a, b, {});
+    CpuBackend backend;
+    SerialExecutor serial;
+    CheckpointComparer comparer(sides.a, sides.b, {}, backend, serial);
+    while (comparer.advance({})) {}
+    return comparer.snapshot();
+}
+
+} // namespace
+
+class OptimizerBuffersTest : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void whatLiesBetweenParametersDecidesNothing()
+    {
+        // The two are shared out over ranks at unlike places.
+        const CheckpointComparison comparison = compared(checkpoint(-1), checkpoint(-2, 20));
+        QVERIFY2(comparison.verdict.outcome == Outcome::Identical,
+                 comparison.verdict.sentence.c_str());
+        const auto row = std::find_if(
+            comparison.tensors.begin(), comparison.tensors.end(),
+            [](const TensorRow &each) { return each.stateClass == StateClass::Optimizer; });
+        QVERIFY(row != comparison.tensors.end());
+        QCOMPARE(row->shapeA.toString(), std::string("[144]"));
+        QVERIFY2(row->pairedReason.find("58 elements between parameters are padding")
+                     != std::string::npos,
+                 row->pairedReason.c_str());
+    }
+
+    void aParameterStillDecides()
+    {
+        const SourcePtr changed = std::make_shared<MemorySource>();
+        TensorRef &tensor = addBucket(*changed, bucketName(), -1, 35);
+        const std::vector<Extent> extents = tensor.extents;
+        changed->editCatalog().tensors.clear();
+        Elements elements(Buffer);
+        std::iota(elements.begin(), elements.end(), 1.0F);
+        elements.back() += 1;
+        TensorRef &again = changed->add({{Key::of(bucketName())}}, "float32", {Buffer}, elements);
+        again.stateClass = StateClass::Optimizer;
+        again.extents = extents;
+        changed->add({{Key::of("decoder.weight")}}, "bfloat16", {First + Second + Third},
+                     std::vector<std::uint16_t>(First + Second + Third, 1));
+        const CheckpointComparison comparison = compared(checkpoint(-1), changed);
+        QVERIFY2(comparison.verdict.outcome == Outcome::Different,
+                 comparison.verdict.sentence.c_str());
+        const auto row = std::find_if(
+            comparison.tensors.begin(), comparison.tensors.end(),
+            [](const TensorRow &each) { return each.status == ItemStatus::Different; });
+        QVERIFY(row != comparison.tensors.end() && row->stats);
+        QCOMPARE(row->stats->differentElements, Index(1));
+        QCOMPARE(row->stats->firstIndex, First + Second + Third - 1);
+    }
+
+    /// What cannot be told apart for certain stays in.
+    void paddingIsLeftOutOnlyWhereItIsCertain()
+    {
+        // The weights have another number of elements than lie in the buffer.
+        QVERIFY(compared(checkpoint(-1, 35, 99), checkpoint(-2, 35, 99)).verdict.outcome
+                == Outcome::Different);
+        // Two groups of ranks, whose shares of the model nobody knows.
+        const SourcePtr a = checkpoint(-1), b = checkpoint(-2);
+        for (const SourcePtr &each : {a, b})
+            addBucket(*each, bucketName("1"), 0, 35);
+        QVERIFY(compared(a, b).verdict.outcome == Outcome::Different);
+        // Chunks that do not cover the buffer.
+        const SourcePtr hole = checkpoint(-1);
+        hole->editCatalog().tensors.front().extents.pop_back();
+        hole->finish();
+        QVERIFY(parameterRuns(hole->catalog()).empty());
+        const SourcePtr sound = checkpoint(-1);
+        sound->finish();
+        const auto runs = parameterRuns(sound->catalog());
+        QCOMPARE(runs.size(), std::size_t(1));
+        QCOMPARE(runs.begin()->second, (BufferRuns{{0, First}, {First + Gap, Second + Third}}));
+    }
+
+    /// No file says which part of a buffer is which parameter's: neither equal nor different.
+    void unlikeFormsAreUndecided()
+    {
+        const SourcePtr byParameter = std::make_shared<MemorySource>();
+        byParameter
+            ->add({{Key::of("decoder.weight")}}, "bfloat16", {First + Second + Third},
+                  std::vector<std::uint16_t>(First + Second + Third, 1))
+            .stateClass = StateClass::Weights;
+        byParameter->add({{Key::of("optimizer.state.exp_avg.decoder.weight")}}, "float32", {144},
+                         Elements(144, 1));
+        const CheckpointComparison comparison = compared(checkpoint(-1), byParameter);
+        QVERIFY2(comparison.verdict.outcome == Outcome::Undecided,
+                 comparison.verdict.sentence.c_str());
+        for (const TensorRow &row : comparison.tensors) {
+            if (row.stateClass != StateClass::Weights)
+                QVERIFY(row.notComparable && row.reason.find("another form") != std::string::npos);
+        }
+        // Without any state of an optimizer it is missing, and that is a difference.
+        const SourcePtr none = std::make_shared<MemorySource>();
+        none->add({{Key::of("decoder.weight")}}, "bfloat16", {First + Second + Third},
+                  std::vector<std::uint16_t>(First + Second + Third, 1))
+            .stateClass = StateClass::Weights;
+        QVERIFY(compared(checkpoint(-1), none).verdict.outcome == Outcome::Different);
+    }
+};
+
+QTEST_APPLESS_MAIN(OptimizerBuffersTest)
+#include "tst_optimizer_buffers.moc"
