@@ -2,11 +2,14 @@
 #include "loaders/megatron_legacy_loader.h"
 
 #include "loaders/rank_part.h"
+#include "loaders/replica_check.h"
+#include "model/assembly_rules.h"
 
 #include <algorithm>
 #include <array>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace forkpoint {
 
@@ -80,6 +83,50 @@ OwnerCoordinate ownerOf(const std::vector<std::int64_t> &numbers, const Sizes &s
     return owner;
 }
 
+/// Pipeline rank, expert rank of an expert's parameter, and the path within the folder.
+using CopyKey = std::tuple<std::int64_t, std::int64_t, KeyPath>;
+
+/// Of a parameter that a rule says ranks hold alike, whichever of them holds it.
+std::optional<CopyKey> copyKeyOf(const TensorRef &tensor, const Catalog &catalog)
+{
+    constexpr std::size_t Keys = 3; // folder, model, name
+    const auto &keys = tensor.path.keys;
+    if (keys.size() != Keys || !keys[1].text.starts_with("model") || tensor.unreadable
+        || tensor.owner >= catalog.owners.size())
+        return std::nullopt;
+    const AssemblyRule *rule = assemblyRuleFor(keys[2].text);
+    if (!rule || rule->how != AssemblyRule::How::Same)
+        return std::nullopt;
+    std::int64_t stage = 0, expert = 0;
+    for (const auto &[axis, number] : catalog.owners[tensor.owner].axes) {
+        stage = axis == "pp" ? number : stage;
+        expert = axis == "ep" ? number : expert;
+    }
+    const bool isExperts = keys[2].text.find(".experts.") != std::string::npos;
+    return CopyKey{stage, isExperts ? expert : 0, KeyPath{{keys[1], keys[2]}}};
+}
+
+/// Those parameters, each with the copies of the other ranks as its replicas.
+std::vector<TensorRef> copiesOf(const Catalog &catalog)
+{
+    std::map<CopyKey, TensorRef> groups;
+    for (const TensorRef &tensor : catalog.tensors) {
+        const auto key = copyKeyOf(tensor, catalog);
+        if (!key)
+            continue;
+        const auto [found, isFirst] = groups.emplace(*key, tensor);
+        TensorRef &whole = found->second;
+        if (!isFirst && whole.shape == tensor.shape && whole.dtype == tensor.dtype)
+            whole.replicas.push_back({tensor.owner, tensor.extents});
+    }
+    std::vector<TensorRef> copies;
+    for (auto &[key, whole] : groups) {
+        if (!whole.replicas.empty())
+            copies.push_back(std::move(whole));
+    }
+    return copies;
+}
+
 class MegatronLegacyLoader final : public DirectoryLoader
 {
 public:
@@ -135,6 +182,7 @@ public:
         if (sizes && sizes->hasBuffers)
             all.emplace(BuffersFile);
         tellLostFiles(view, folders, std::move(all), loaded.builder);
+        checkReplicas(copiesOf(loaded.builder.catalog()), loaded.builder, stop);
         if (sizes)
             checkRanks(view, *sizes, folders.size(), loaded.builder);
         return loaded;

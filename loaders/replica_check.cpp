@@ -160,8 +160,14 @@ private:
 
 void checkReplicas(CheckpointBuilder &builder, std::stop_token stop)
 {
+    checkReplicas(builder.catalog().tensors, builder, std::move(stop));
+}
+
+void checkReplicas(const std::vector<TensorRef> &tensors, CheckpointBuilder &builder,
+                   std::stop_token stop)
+{
     Checker checker(builder, std::move(stop));
-    for (const TensorRef &tensor : builder.catalog().tensors) {
+    for (const TensorRef &tensor : tensors) {
         if (!tensor.unreadable && !tensor.replicas.empty())
             checker.check(tensor);
     }

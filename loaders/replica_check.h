@@ -4,6 +4,7 @@
 #include "loaders/checkpoint.h"
 
 #include <stop_token>
+#include <vector>
 
 namespace forkpoint {
 
@@ -11,5 +12,10 @@ namespace forkpoint {
 /// "replicas-differ", for each tensor whose copies are not equal, with the ranks grouped by what they
 /// hold. Stops comparing at limits::ReplicaBytes and says so.
 void checkReplicas(CheckpointBuilder &builder, std::stop_token stop);
+
+/// The same of tensors that the builder does not list: each with the extents of one copy, in the
+/// builder's files, and the others as its replicas.
+void checkReplicas(const std::vector<TensorRef> &tensors, CheckpointBuilder &builder,
+                   std::stop_token stop);
 
 } // namespace forkpoint

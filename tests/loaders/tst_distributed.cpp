@@ -176,6 +176,29 @@ private slots:
         QVERIFY(findings[0].text.find("rank 0; rank 1; rank 3") != std::string::npos);
     }
 
+    /// A norm is held alike by all tensor-parallel ranks, although each lists its own.
+    void copiesOfTensorRanksAreCompared()
+    {
+        const Copy copy(Data + "/ranks/megatron");
+        const Opened sound(copy.path());
+        QVERIFY2(sound.source, sound.error.c_str());
+        const Catalog &catalog = sound.source->catalog();
+        QVERIFY(catalog.findings.empty());
+        const TensorRef &norm =
+            catalog.tensors[*catalog.findTensor("mp_rank_01.model.final_layernorm.weight")];
+        QFile file(QString::fromStdString((copy.path() / norm.files.front()).string()));
+        QVERIFY(file.open(QIODevice::ReadWrite));
+        QVERIFY(file.seek(qint64(norm.extents.front().offset)));
+        QVERIFY(file.putChar(char(0x55)));
+        file.close();
+        const Opened damaged(copy.path());
+        const auto &findings = damaged.source->catalog().findings;
+        QCOMPARE(findings.size(), std::size_t(1));
+        QCOMPARE(findings[0].id, std::string("replicas-differ"));
+        QVERIFY(findings[0].text.find("tp 0") != std::string::npos
+                && findings[0].text.find("tp 1") != std::string::npos);
+    }
+
     void noFileIsLostInSilence_data()
     {
         QTest::addColumn<QString>("path");

@@ -73,10 +73,13 @@ def megatron():
         folder = Path(f"megatron/mp_rank_{k:02d}")
         folder.mkdir(parents=True)
         weight = torch.arange(12.0).view(4, 3)[2 * k:2 * k + 2].clone()
-        torch.save({"args": args, "checkpoint_version": 3.0, "iteration": 4, "model": {"fc1.weight": weight}}, folder / "model_optim_rng.pt")
+        norm = torch.arange(4.0)  # held alike by both
+        model = {"fc1.weight": weight, "final_layernorm.weight": norm}
+        torch.save({"args": args, "checkpoint_version": 3.0, "iteration": 4, "model": model}, folder / "model_optim_rng.pt")
         flat = {"param": torch.arange(8.0) + k, "numel_unpadded": 7}
         torch.save({"buckets_coalesced": True, 0: {(torch.bfloat16, torch.float32): flat}}, folder / "distrib_optim.pt")
         expected[f"mp_rank_{k:02d}.model.fc1.weight"] = entry(weight)
+        expected[f"mp_rank_{k:02d}.model.final_layernorm.weight"] = entry(norm)
         expected[f"mp_rank_{k:02d}.distrib_optim.0.(torch.bfloat16, torch.float32).param"] = entry(flat["param"])
     return expected
 
