@@ -153,7 +153,7 @@ std::string fingerprintText(const FingerprintDocument &document)
                 text += "  " + name + ":" + hex + " ("
                     + std::to_string(tensorDigestBits(name, tensor.dtype, tensor.bytes)) + " bits)";
             for (const auto &[name, reason] : document.digests[i].absent)
-                text += "  " + name + ": none";
+                text += "  " + name + ": none, " + printable(reason);
         }
         text += "\n";
     }

@@ -69,9 +69,14 @@ private:
         m_document.diagnostics = run.diagnostics();
         m_file.allRead = run.complete();
         m_file.shown.chosen = chosen;
+        if (run.hasOnlyMetrics())
+            return Error{ErrorCode::Unsupported,
+                         m_request.path,
+                         {},
+                         "holds numbers of steps and no tensors, which a fingerprint file does not "
+                         "carry: keep the log itself"};
+        leaveOutTrace(run);
         for (std::size_t index = first; index < end; ++index) {
-            if (run.steps()[index].isKept && index != chosen.index)
-                continue; // of a trace, no checkpoint
             if (index == chosen.index)
                 addStep(run, index, *chosen.source, true);
             else if (auto source = run.open(index, m_stop))
@@ -89,12 +94,29 @@ private:
         return {};
     }
 
+    /// Tensors that a trace kept are carried, its records are not: nobody is to take one for the other.
+    void leaveOutTrace(const Run &run)
+    {
+        if (!run.trace())
+            return;
+        Diagnostic left{
+            Severity::Warning,
+            "trace-left-out",
+            m_request.path,
+            {},
+            "has a trace, whose records a fingerprint file does not carry: it is marked "
+            "as incomplete; compare the trace itself"};
+        m_document.complete = false;
+        m_document.diagnostics.push_back(left);
+        m_file.shown.diagnostics.push_back(std::move(left));
+    }
+
     void addStep(const Run &run, std::size_t index, const TensorSource &source, bool shown)
     {
         const FingerprintWork work{m_level, nullptr, m_journal.get()};
         Fingerprints prints =
             fingerprintTensors(source, work, m_backend, m_executor, m_stop, m_progress);
-        m_file.wentOn += prints.notRead;
+        m_file.wentOn += prints.resumed;
         bool unchanged = false;
         if (shown) {
             FingerprintDocument &document = m_file.shown;

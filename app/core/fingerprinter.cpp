@@ -82,13 +82,13 @@ private:
             place = *recorded;
         } else if (m_work.journal) {
             place = m_work.journal->find(m_source, tensor);
+            m_result.resumed += place.has_value();
         } else if (m_work.known && !m_work.keptLevel) {
             if (const auto content = m_work.known->find(m_source, tensor)) {
                 place = RecordedDigests{*content, 0, {}, {}};
                 m_result.strength = Strength::Xxh3Index;
             }
         }
-        m_result.notRead += place.has_value();
         return place.has_value();
     }
 

@@ -39,7 +39,7 @@ struct FingerprintWork
 struct Fingerprints
 {
     std::vector<std::optional<RecordedDigests>> tensors; ///< parallel to the catalogue's
-    std::size_t notRead = 0;                             ///< of these, known without reading
+    std::size_t resumed = 0;                             ///< of these, found in the journal
     Strength strength = Strength::Xxh3;                  ///< the weakest of all
     Diagnostics diagnostics;
     bool finished = false; ///< false: stopped

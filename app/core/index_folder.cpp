@@ -24,6 +24,14 @@ bool isUnfinished(const std::string &name)
     return name.find(std::string(Suffix) + ".part") != std::string::npos;
 }
 
+/// Absent or a file: neither a link, which leads elsewhere, nor a pipe, which waits.
+bool isEntryPlace(const fs::path &path)
+{
+    std::error_code failed;
+    const fs::file_type type = fs::symlink_status(path, failed).type();
+    return type == fs::file_type::regular || type == fs::file_type::not_found;
+}
+
 } // namespace
 
 fs::path IndexFolder::pathOf(const std::string &name) const
@@ -33,6 +41,8 @@ fs::path IndexFolder::pathOf(const std::string &name) const
 
 std::vector<std::byte> IndexFolder::read(const std::string &name) const
 {
+    if (!isEntryPlace(pathOf(name)))
+        return {};
     const auto file = FileSource::open(pathOf(name), name);
     if (!file.ok())
         return {};
@@ -47,6 +57,8 @@ void IndexFolder::write(const std::string &name, ByteView bytes) const
         return;
     if (fs::create_directories(m_directory, failed))
         fs::permissions(m_directory, fs::perms::owner_all, failed);
+    if (!isEntryPlace(pathOf(name)) && !fs::remove(pathOf(name), failed))
+        return;
     auto file = OutputFile::create(pathOf(name).string());
     if (file.ok() && file->write(bytes).ok())
         static_cast<void>(file->commit());

@@ -18,11 +18,15 @@ TensorDigests digestOne(const TensorSource &source, TensorIndex index,
                         const std::function<void(std::uint64_t)> &done)
 {
     TensorDigests result;
-    const TensorRef &tensor = source.catalog().tensors[index];
-    if (tensor.unreadable) {
-        result.error = tensor.unreadable;
+    const auto failed = [&](const Error &error) {
+        for (const std::string &name : names)
+            result.absent.try_emplace(name, error.message());
+        result.error = error;
         return result;
-    }
+    };
+    const TensorRef &tensor = source.catalog().tensors[index];
+    if (tensor.unreadable)
+        return failed(*tensor.unreadable);
     std::vector<std::pair<std::string, std::unique_ptr<TensorDigest>>> digests;
     for (const std::string &name : names) {
         if (auto digest = makeTensorDigest(name, tensor.dtype))
@@ -35,10 +39,8 @@ TensorDigests digestOne(const TensorSource &source, TensorIndex index,
             digest->update(piece);
         done(piece.size());
     });
-    if (!status) {
-        result.error = status.error();
-        return result;
-    }
+    if (!status)
+        return failed(status.error());
     for (const auto &[name, digest] : digests)
         result.byName[name] = digest->finish();
     return result;

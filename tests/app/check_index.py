@@ -143,6 +143,22 @@ def main():
         check("damaged", cli.strength(a, a), "bytes")
         check("and made anew", cli.strength(a, a), "xxh3-128-index")
 
+        # In the place of an entry: a link is not followed, a pipe not waited for.
+        bent = Cli(sys.argv[1], at("bent"))
+        bent.strength(a, a)
+        index = at("bent/forkpoint/index")
+        entry = os.path.join(index, sorted(os.listdir(index))[0])
+        precious = at("precious.txt")
+        with open(precious, "w") as file:
+            file.write("kept")
+        for put in (lambda: os.symlink(precious, entry), lambda: os.mkfifo(entry)):
+            os.remove(entry)
+            put()
+            check("no entry", bent.strength(a, a), "bytes")
+            check("an entry again", bent.strength(a, a), "xxh3-128-index")
+        with open(precious) as file:
+            check("what a link led to", file.read(), "kept")
+
         # An index that cannot be written is as good as none.
         blocked = Cli(sys.argv[1], at("blocked"))
         open(at("blocked"), "w").close()

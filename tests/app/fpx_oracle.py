@@ -309,6 +309,37 @@ def series(cli, folder, samples):
         check("series, first", got["first_divergence"]["name"], expected["first_divergence"]["name"])
 
 
+def npy(path, values):
+    text = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({len(values)},), }}"
+    text += " " * (-(len(text) + 11) % 64) + "\n"
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\0" + struct.pack("<H", len(text)) + text.encode() + struct.pack(f"<{len(values)}f", *values))
+
+
+def traces(cli, folder):
+    """Of a run with a trace the tensors of every step are carried, and no pair of files is said to be equal."""
+    for run, first in (("t1", 1.0), ("t2", 1.0), ("t3", 1.5)):
+        for step in range(2):
+            for name, value in (("x", first if step == 0 else 2.0), *((f"y{i}", 3.0) for i in range(9))):
+                npy(os.path.join(folder, run, f"step_{step}", "rank_0", name + ".npy"), [value] * 8)
+        told = cli.run("fingerprint", os.path.join(folder, run), "--out", os.path.join(folder, run + ".fpx"), expect=0).stderr.decode()
+        check("the trace is told", "has a trace, whose records a fingerprint file does not carry" in told, True)
+    def outcome(a, b, expect):
+        return cli.json("compare", os.path.join(folder, a), os.path.join(folder, b), expect=expect)["verdict"]["outcome"]
+    check("equal traces", outcome("t1", "t2", 0), "identical")
+    check("unlike traces", outcome("t1", "t3", 1), "different")
+    check("files of equal traces", outcome("t1.fpx", "t2.fpx", 3), "undecided")
+    check("files of unlike traces", outcome("t1.fpx", "t3.fpx", 1), "different")
+    check("their steps", [step["step"] for step in cli.json("compare", os.path.join(folder, "t1.fpx"), os.path.join(folder, "t3.fpx"),
+                                                             expect=1)["steps"]], [0, 1])
+    log = os.path.join(folder, "log.csv")
+    with open(log, "w") as file:
+        file.write("step,loss\n1,0.5\n2,0.25\n")
+    told = cli.run("fingerprint", log, "--out", log + ".fpx", expect=2).stderr.decode()
+    check("a log is refused", "no tensors, which a fingerprint file does not carry" in told, True)
+
+
 def size_of(path):
     try:
         return os.path.getsize(path)
@@ -361,6 +392,7 @@ def main():
         comparisons(cli, folder, *made(cli, folder))
         numbers(cli, folder)
         series(cli, folder, sys.argv[2])
+        traces(cli, folder)
         interrupted(cli, folder)
     print("failed" if failed else "ok")
     sys.exit(1 if failed else 0)
