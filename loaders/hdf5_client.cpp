@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/hdf5_client.h"
 
+#include "loaders/chunk_filters.h"
 #include "loaders/hdf5_protocol.h"
 #include "loaders/limits.h"
 #include "loaders/platform_worker.h"
@@ -107,6 +108,8 @@ private:
     {
         if (kind == Hdf5Message::Read)
             return serve();
+        if (kind == Hdf5Message::Decode)
+            return serveDecoded();
         m_deadline = Clock::now() + m_options.patience;
         switch (kind) {
         case Hdf5Message::Dataset: {
@@ -158,6 +161,29 @@ private:
         return {};
     }
 
+    Status serveDecoded()
+    {
+        FP_TRY(const Hdf5Decode request, parseHdf5Decode(m_payload));
+        m_decodedBytes += request.bytes + request.chunk.size;
+        if (m_decodedBytes > Hdf5DecodedBytes)
+            return lost(ErrorCode::Limit, "asked for more chunks of text than may be read");
+        const auto before = Clock::now();
+        const auto bytes = decoded(request);
+        m_deadline += Clock::now() - before;
+        if (bytes.ok())
+            send(hdf5Frame(Hdf5Message::Bytes, *bytes));
+        else
+            send(hdf5Frame(Hdf5Message::Failed, asBytes(bytes.error().text)));
+        return {};
+    }
+
+    Result<std::vector<std::byte>> decoded(const Hdf5Decode &request) const
+    {
+        std::vector<std::byte> stored(request.chunk.size);
+        FP_CHECK(m_source.read(request.chunk.offset, stored));
+        return undoFilters(request.filters, request.chunk.mask, std::move(stored), request.bytes);
+    }
+
     Status takeChunks()
     {
         FP_TRY(const auto chunks, parseHdf5Chunks(m_payload));
@@ -190,7 +216,7 @@ private:
     std::stop_token m_stop;
     Clock::time_point m_deadline; ///< of the next news; reading from storage moves it
     std::vector<std::byte> m_payload;
-    std::uint64_t m_items = 0, m_bytes = 0, m_chunks = 0;
+    std::uint64_t m_items = 0, m_bytes = 0, m_chunks = 0, m_decodedBytes = 0;
     bool m_ended = false;
 };
 

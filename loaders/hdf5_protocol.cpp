@@ -158,6 +158,15 @@ void field(Codec &codec, Field &value)
     scalar(codec, value.scalar);
 }
 
+template <class Codec, class Filters>
+void filterList(Codec &codec, Filters &values)
+{
+    codec.list(values, 8, [&](auto &filter) {
+        codec.number(filter.id);
+        numbers(codec, filter.parameters, 4);
+    });
+}
+
 template <class Codec, class Dataset>
 void dataset(Codec &codec, Dataset &value)
 {
@@ -173,10 +182,7 @@ void dataset(Codec &codec, Dataset &value)
     codec.number(value.length);
     blob(codec, value.bytes);
     numbers(codec, value.chunkDims, 8);
-    codec.list(value.filters, 8, [&](auto &filter) {
-        codec.number(filter.id);
-        numbers(codec, filter.parameters, 4);
-    });
+    filterList(codec, value.filters);
     codec.list(value.mappings, 24, [&](auto &mapping) {
         text(codec, mapping.file);
         text(codec, mapping.dataset);
@@ -189,15 +195,28 @@ void dataset(Codec &codec, Dataset &value)
     text(codec, value.problem);
 }
 
+template <class Codec, class Chunk>
+void chunk(Codec &codec, Chunk &value)
+{
+    codec.number(value.number);
+    codec.number(value.offset);
+    codec.number(value.size);
+    codec.number(value.mask);
+}
+
 template <class Codec, class Chunks>
 void chunkList(Codec &codec, Chunks &values)
 {
-    codec.list(values, 24, [&](auto &chunk) {
-        codec.number(chunk.number);
-        codec.number(chunk.offset);
-        codec.number(chunk.size);
-        codec.number(chunk.mask);
-    });
+    codec.list(values, 24, [&](auto &each) { chunk(codec, each); });
+}
+
+template <class Codec, class Decode>
+void decode(Codec &codec, Decode &value)
+{
+    filterList(codec, value.filters);
+    chunk(codec, value.chunk);
+    codec.number(value.bytes);
+    codec.check(value.bytes <= Hdf5FrameBytes && value.chunk.size <= 2 * Hdf5FrameBytes);
 }
 
 template <class Codec, class Problem>
@@ -331,6 +350,11 @@ std::vector<std::byte> hdf5Frame(const Hdf5Read &message)
     });
 }
 
+std::vector<std::byte> hdf5Frame(const Hdf5Decode &message)
+{
+    return frame(Hdf5Message::Decode, [&](Writer &writer) { decode(writer, message); });
+}
+
 std::vector<std::byte> hdf5Frame(const Hdf5Dataset &message)
 {
     return frame(Hdf5Message::Dataset, [&](Writer &writer) { dataset(writer, message); });
@@ -380,6 +404,12 @@ Result<Hdf5Read> parseHdf5Read(ByteView payload)
         reader.number(parsed.size);
         reader.check(parsed.size <= Hdf5ReadBytes);
     });
+}
+
+Result<Hdf5Decode> parseHdf5Decode(ByteView payload)
+{
+    return parse<Hdf5Decode>(payload, "request to decode",
+                             [](Reader &reader, auto &parsed) { decode(reader, parsed); });
 }
 
 Result<Hdf5Dataset> parseHdf5Dataset(ByteView payload)

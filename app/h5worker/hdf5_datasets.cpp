@@ -3,7 +3,9 @@
 
 #include "app/h5worker/hdf5_chunks.h"
 #include "app/h5worker/hdf5_driver.h"
+#include "app/h5worker/hdf5_stored.h"
 #include "app/h5worker/hdf5_types.h"
+#include "app/h5worker/stored_elements.h"
 #include "app/h5worker/virtual_layout.h"
 
 #include <algorithm>
@@ -16,6 +18,8 @@ constexpr unsigned Rank = H5S_MAX_RANK;
 constexpr unsigned Filters = 32;
 constexpr std::size_t FilterParameters = 256;
 constexpr std::size_t FillBytes = 1u << 20;
+constexpr const char *UnreadFill =
+    "may have elements that were never written, whose text or lists are not read";
 
 Error failure()
 {
@@ -46,19 +50,24 @@ public:
         if (!m_type.valid() || !m_space.valid() || !m_creation.valid())
             return failure();
         const bool isNull = H5Sget_simple_extent_type(m_space.get()) == H5S_NULL;
-        if (isValueType(m_type))
-            FP_CHECK(checkReadByLibrary());
-        if (isNull || isValueType(m_type)) {
-            tellElements(m_link, m_dataset, path);
+        if (isNull) {
+            tellElements(m_link, m_dataset, std::move(m_type), path, libraryReader({}));
             return {};
         }
         m_told.path = path;
         m_told.object = object;
         FP_CHECK(describeElements());
-        if (m_hasElsewhere)
-            FP_CHECK(checkReadByLibrary());
-        takeTexts(path);
+        if (isValueType(m_type)) {
+            FP_TRY(Hdf5Reader read, readerOf({}, m_type, 0));
+            tellElements(m_link, m_dataset, std::move(m_type), path, std::move(read));
+            return {};
+        }
+        FP_CHECK(tellTexts());
         describeStorage();
+        const bool mayBeUnwritten = m_told.layout == Hdf5Dataset::Layout::Chunked
+            || m_told.layout == Hdf5Dataset::Layout::Unallocated;
+        if (m_isFillUnread && mayBeUnwritten)
+            refuse(ErrorCode::Unsupported, UnreadFill);
         m_link.tell(m_told);
         if (m_told.layout != Hdf5Dataset::Layout::Chunked)
             return {};
@@ -69,21 +78,60 @@ public:
     }
 
 private:
-    /// Text and lists are read by libhdf5, which would take the entries of the index for others, and knows
-    /// no sources.
-    Status checkReadByLibrary() const
+    /// Of all elements, or of the text that is a member of each, at that offset. libhdf5 would take the
+    /// entries of the newer index for others, and knows no sources of virtual datasets.
+    Result<Hdf5Reader> readerOf(const std::vector<std::string> &member, const Hdf5Handle &type,
+                                std::uint64_t offset)
     {
-        const auto unsupported = [](const char *what) {
-            return Error{ErrorCode::Unsupported, {}, {}, what};
-        };
-        if (m_header.index)
-            return unsupported(
-                "has text or lists in filtered chunks, with version 5 of the layout message: "
-                "written for `libver=\"v110\"` they are read");
         if (H5Pget_layout(m_creation.get()) == H5D_VIRTUAL)
-            return unsupported(
-                "virtual dataset: shows text, lists or references, which are not read");
-        return {};
+            return Error{ErrorCode::Unsupported,
+                         {},
+                         {},
+                         "virtual dataset: shows text, lists or references, which are not read"};
+        if (!m_header.index)
+            return libraryReader(member);
+        if (m_stored.empty()) {
+            FP_TRY(m_stored, readStored());
+        }
+        if (member.empty())
+            return storedReader(type, m_stored);
+        std::vector<std::byte> packed;
+        for (std::size_t at = offset; at + HeapPlaceBytes <= m_stored.size();
+             at += m_told.elementSize) {
+            const ByteView own = ByteView(m_stored).subspan(at, HeapPlaceBytes);
+            packed.insert(packed.end(), own.begin(), own.end());
+        }
+        return storedReader(type, packed);
+    }
+
+    /// libhdf5 reads the members that the type in memory names: here this one alone.
+    Hdf5Reader libraryReader(std::vector<std::string> member) const
+    {
+        return
+            [id = m_dataset.get(), member = std::move(member)](hid_t memory, void *out) -> herr_t {
+                Hdf5Handle inner(H5Tcopy(memory));
+                for (std::size_t i = member.size(); inner.valid() && i-- > 0;) {
+                    Hdf5Handle outer(H5Tcreate(H5T_COMPOUND, H5Tget_size(inner.get())));
+                    if (H5Tinsert(outer.get(), member[i].c_str(), 0, inner.get()) < 0)
+                        return -1;
+                    inner = std::move(outer);
+                }
+                return H5Dread(id, inner.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, out);
+            };
+    }
+
+    Result<std::vector<std::byte>> readStored()
+    {
+        if (m_isFillUnread)
+            return Error{ErrorCode::Unsupported, {}, {}, UnreadFill};
+        describeChunks();
+        if (m_told.layout != Hdf5Dataset::Layout::Chunked)
+            return Error{m_told.problemCode, {}, {}, m_told.problem};
+        std::vector<Hdf5Chunk> chunks;
+        FP_CHECK(listChunks(m_dataset, m_told, m_header.index, [&](const auto &some) {
+            chunks.insert(chunks.end(), some.begin(), some.end());
+        }));
+        return readStoredElements(m_link, m_told, chunks);
     }
 
     Status describeElements()
@@ -103,17 +151,23 @@ private:
     }
 
     /// Members that are text of any length are values: told before the dataset, whose chunks follow it.
-    void takeTexts(const Hdf5Path &path)
+    Status tellTexts()
     {
         const auto isText = [](const Hdf5Field &field) {
             return field.scalar.kind == Hdf5Scalar::Kind::Opaque
                 && field.scalar.name == VariableText && field.loops.empty();
         };
         for (const Hdf5Field &field : m_told.fields) {
-            if (isText(field))
-                tellMemberText(m_link, m_dataset, path, field.path);
+            if (!isText(field))
+                continue;
+            Hdf5Handle type = memberTypeOf(m_dataset, field.path);
+            FP_TRY(Hdf5Reader read, readerOf(field.path, type, field.offset));
+            Hdf5Path path = m_told.path;
+            path.insert(path.end(), field.path.begin(), field.path.end());
+            tellElements(m_link, m_dataset, std::move(type), path, std::move(read));
         }
         std::erase_if(m_told.fields, isText);
+        return {};
     }
 
     /// Zeros where none is defined, as libhdf5 reads them.
@@ -124,7 +178,10 @@ private:
             return;
         m_told.fill.assign(m_told.elementSize, std::byte(0));
         if (H5Pfill_value_defined(m_creation.get(), &defined) < 0
-            || defined != H5D_FILL_VALUE_USER_DEFINED || m_hasElsewhere)
+            || defined != H5D_FILL_VALUE_USER_DEFINED)
+            return;
+        m_isFillUnread = m_hasElsewhere;
+        if (m_isFillUnread)
             return;
         if (H5Pget_fill_value(m_creation.get(), m_type.get(), m_told.fill.data()) < 0)
             refuse(ErrorCode::Malformed, hdf5Failure());
@@ -217,6 +274,7 @@ private:
         if (rank < 0 || std::size_t(rank) != m_told.dims.size())
             return refuse(ErrorCode::Malformed, "has chunks of another rank than its shape");
         m_told.chunkDims.assign(dims, dims + rank);
+        m_told.filters.clear();
         if (std::count(dims, dims + rank, hsize_t(0)) > 0)
             return refuse(ErrorCode::Malformed, "has chunks without elements");
         const int filters = H5Pget_nfilters(m_creation.get());
@@ -241,6 +299,8 @@ private:
     Hdf5Handle m_type, m_space, m_creation;
     Hdf5Dataset m_told;
     bool m_hasElsewhere = false;
+    bool m_isFillUnread = false;
+    std::vector<std::byte> m_stored; ///< all elements, where they are read here
 };
 
 } // namespace

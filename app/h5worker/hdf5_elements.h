@@ -15,6 +15,9 @@ namespace forkpoint {
 /// Bytes of the elements of one attribute or dataset that are told as values; less than a frame.
 constexpr std::uint64_t ElementBytes = 2u << 20;
 
+/// Reads all elements, as that type in memory.
+using Hdf5Reader = std::function<herr_t(hid_t memory, void *out)>;
+
 /// The elements of an attribute, of a dataset or of a part of their elements. A part reads through
 /// the holder it is a part of, which must outlive it.
 struct Hdf5Holder
@@ -22,8 +25,7 @@ struct Hdf5Holder
     Hdf5Handle type;
     std::uint64_t count = 0;
     bool isList = false; ///< of rank 1 and above
-    /// All elements, as that type in memory.
-    std::function<herr_t(hid_t memory, void *out)> read;
+    Hdf5Reader read;
 };
 
 /// A member of elements of a compound type.

@@ -103,9 +103,6 @@ std::optional<Hdf5Scalar> complexOf(const Hdf5Handle &type)
     return parts[0];
 }
 
-/// What text of any length takes in the file: its length, the address and the number in a heap.
-constexpr std::uint64_t HeapPlaceBytes = 4 + 8 + 4;
-
 /// libhdf5 tells sizes and offsets as they are in memory, where text of any length is a pointer.
 /// Recursion is bounded by Depth: a deeper type is refused elsewhere.
 std::uint64_t storedSize(const Hdf5Handle &type, int depth)
@@ -238,6 +235,16 @@ Result<Hdf5Layout> layoutOf(const Hdf5Handle &type)
     FP_CHECK(flattener.add(type, {}, 0));
     flattener.layout.size = storedSize(type, 0);
     return std::move(flattener.layout);
+}
+
+Hdf5Handle memberTypeOf(const Hdf5Handle &dataset, const std::vector<std::string> &member)
+{
+    Hdf5Handle type(H5Dget_type(dataset.get()));
+    for (const std::string &name : member) {
+        const int number = H5Tget_member_index(type.get(), name.c_str());
+        type = Hdf5Handle(H5Tget_member_type(type.get(), unsigned(std::max(number, 0))));
+    }
+    return type;
 }
 
 std::string memberName(const Hdf5Handle &type, unsigned number)

@@ -9,6 +9,9 @@ namespace forkpoint {
 
 /// The name of an opaque field that is text of any length.
 constexpr const char *VariableText = "variable-length text";
+/// What text or a list of any length takes in an element: its length, the address and the number in a
+/// global heap.
+constexpr std::uint64_t HeapPlaceBytes = 4 + 8 + 4;
 
 /// The elements of a type as scalar fields at fixed places. Members that lie elsewhere in the file
 /// (variable-length data, references) become opaque fields whose bits are addresses; `hasElsewhere`
@@ -22,6 +25,9 @@ struct Hdf5Layout
 
 /// Limit where a type nests too deep or has too many members.
 Result<Hdf5Layout> layoutOf(const Hdf5Handle &type);
+
+/// The type of a member of a dataset's compound type, by the names that lead to it.
+Hdf5Handle memberTypeOf(const Hdf5Handle &dataset, const std::vector<std::string> &member);
 
 /// The name of a member of a compound type.
 std::string memberName(const Hdf5Handle &type, unsigned number);

@@ -39,8 +39,7 @@ struct Owner
     bool isNull = false;
 };
 
-Result<Owner> ownerOf(Hdf5Handle type, const Hdf5Handle &space,
-                      std::function<herr_t(hid_t, void *)> read)
+Result<Owner> ownerOf(Hdf5Handle type, const Hdf5Handle &space, Hdf5Reader read)
 {
     if (!type.valid() || !space.valid())
         return malformed();
@@ -138,39 +137,12 @@ void tellAttributes(WorkerLink &link, const Hdf5Handle &object, const Hdf5Path &
     }
 }
 
-void tellElements(WorkerLink &link, const Hdf5Handle &dataset, const Hdf5Path &path)
+void tellElements(WorkerLink &link, const Hdf5Handle &dataset, Hdf5Handle type,
+                  const Hdf5Path &path, Hdf5Reader read)
 {
     const auto owner =
-        ownerOf(Hdf5Handle(H5Dget_type(dataset.get())), Hdf5Handle(H5Dget_space(dataset.get())),
-                [id = dataset.get()](hid_t memory, void *out) {
-                    return H5Dread(id, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, out);
-                });
+        ownerOf(std::move(type), Hdf5Handle(H5Dget_space(dataset.get())), std::move(read));
     tellValue(link, owner, dataset.get(), path);
-}
-
-void tellMemberText(WorkerLink &link, const Hdf5Handle &dataset, const Hdf5Path &path,
-                    const std::vector<std::string> &member)
-{
-    Hdf5Path own = path;
-    own.insert(own.end(), member.begin(), member.end());
-    Hdf5Handle type(H5Dget_type(dataset.get()));
-    for (const std::string &name : member) {
-        const int number = H5Tget_member_index(type.get(), name.c_str());
-        type = Hdf5Handle(H5Tget_member_type(type.get(), unsigned(std::max(number, 0))));
-    }
-    // libhdf5 reads the members that the type in memory names: here this one alone.
-    const auto read = [id = dataset.get(), &member](hid_t memory, void *out) -> herr_t {
-        Hdf5Handle inner(H5Tcopy(memory));
-        for (std::size_t i = member.size(); inner.valid() && i-- > 0;) {
-            Hdf5Handle outer(H5Tcreate(H5T_COMPOUND, H5Tget_size(inner.get())));
-            if (H5Tinsert(outer.get(), member[i].c_str(), 0, inner.get()) < 0)
-                return -1;
-            inner = std::move(outer);
-        }
-        return H5Dread(id, inner.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, out);
-    };
-    tellValue(link, ownerOf(std::move(type), Hdf5Handle(H5Dget_space(dataset.get())), read),
-              dataset.get(), own);
 }
 
 void tellType(WorkerLink &link, const Hdf5Handle &type, const Hdf5Path &path)

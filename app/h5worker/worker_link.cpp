@@ -78,4 +78,17 @@ bool WorkerLink::readFile(std::uint64_t offset, MutableByteView out)
     return true;
 }
 
+Result<std::vector<std::byte>> WorkerLink::decode(const Hdf5Decode &request)
+{
+    tell(request);
+    std::vector<std::byte> payload;
+    if (receive(payload) == Hdf5Message::Bytes && payload.size() == request.bytes)
+        return payload;
+    return Error{ErrorCode::Malformed,
+                 {},
+                 {},
+                 "chunk at byte " + std::to_string(request.chunk.offset) + ": "
+                     + std::string(asText(payload))};
+}
+
 } // namespace forkpoint

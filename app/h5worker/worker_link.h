@@ -13,6 +13,8 @@ public:
     Hdf5Open receiveOpen();
     /// Bytes of the file, through the parent; false where they cannot be had.
     bool readFile(std::uint64_t offset, MutableByteView out);
+    /// A chunk without its filters, of exactly the bytes asked for, undone by the parent.
+    Result<std::vector<std::byte>> decode(const Hdf5Decode &request);
 
     template <class Message>
     void tell(const Message &message)

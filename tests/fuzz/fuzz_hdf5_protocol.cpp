@@ -16,12 +16,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
         if (!std::equal(written.begin(), written.end(), payload.begin(), payload.end()))
             __builtin_trap();
     };
-    switch (data[0] % 6) {
+    switch (data[0] % 7) {
     case 0: (void)parseHdf5FrameHead(payload).ok(); break;
     case 1: again(parseHdf5Read(payload)); break;
     case 2: again(parseHdf5Dataset(payload)); break;
     case 3: again(parseHdf5Chunks(payload)); break;
     case 4: again(parseHdf5Problem(payload)); break;
+    case 5: again(parseHdf5Decode(payload)); break;
     default: (void)parseHdf5Value(payload).ok(); // truth values are written as 0 and 1
     }
     return 0;

@@ -479,6 +479,7 @@ private slots:
         checkMessage(std::vector<Hdf5Chunk>{{1, 2, 3, 4}, {5, 6, 7, 8}}, parseHdf5Chunks);
         checkMessage(Hdf5Open{1, 2, 3, 4}, parseHdf5Open);
         checkMessage(Hdf5Read{5, 6}, parseHdf5Read);
+        checkMessage(Hdf5Decode{{{1, {6}}, {2, {}}}, {1, 2, 3, 4}, 5}, parseHdf5Decode);
         checkMessage(Hdf5Problem{Severity::Warning, ErrorCode::Refused, {"p"}, true, false, "t"},
                      parseHdf5Problem);
         checkMessage(Hdf5Value{{"v"}, false, Hdf5Value::Nothing{}}, parseHdf5Value);

@@ -72,10 +72,28 @@ def referred(file):
     LINES.append("\t".join((name, "value", "done", json.dumps(True))))
 
 
+def loaded_library():
+    """The libhdf5 of h5py, for calls that h5py does not have."""
+    return ctypes.CDLL(re.search(r"\S*/libhdf5-\S*", Path("/proc/self/maps").read_text())[0])
+
+
+def shared_pipeline(path):
+    """Datasets whose message of filters stands once, in a heap of the file (H5Pset_shared_mesg_index)."""
+    library, settings = loaded_library(), h5py.h5p.create(h5py.h5p.FILE_CREATE)
+    library.H5Pset_shared_mesg_nindexes.argtypes = [ctypes.c_int64, ctypes.c_uint]
+    library.H5Pset_shared_mesg_index.argtypes = [ctypes.c_int64, ctypes.c_uint, ctypes.c_uint, ctypes.c_uint]
+    assert library.H5Pset_shared_mesg_nindexes(settings.id, 1) >= 0
+    assert library.H5Pset_shared_mesg_index(settings.id, 0, 1 << 0x0B, 1) >= 0
+    access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
+    access.set_libver_bounds(h5py.h5f.LIBVER_LATEST, h5py.h5f.LIBVER_LATEST)
+    with h5py.File(h5py.h5f.create(bytes(path), fapl=access, fcpl=settings)) as file:
+        for name in ("one", "two"):
+            create(file, name, [(np.s_[...], ramp(9, 7))], chunks=(2, 3), shape=(9, 7), compression="gzip")
+
+
 def partly_filtered(file):
     """Chunks that reach beyond the shape are written without filters, which no mask says (H5Pset_chunk_opts)."""
-    maps = Path("/proc/self/maps").read_text()
-    library = ctypes.CDLL(re.search(r"\S*/libhdf5-\S*", maps)[0])
+    library = loaded_library()
     library.H5Pset_chunk_opts.argtypes = [ctypes.c_int64, ctypes.c_uint]
     whole = ramp(10, 20)
     for name, most in (("fixed", (10, 20)), ("extensible", (None, 20)), ("btree", (None, None))):
@@ -152,14 +170,16 @@ def main():
         file["fixed"].attrs["long"] = np.arange(3000, dtype="f8")
         for i in range(6):
             file["fixed"].attrs[f"a{i}"] = "x" * 100
-        # Text is read by libhdf5, which cannot read this index.
         text = file.create_dataset("text", shape=(4,), chunks=(2,), dtype=h5py.string_dtype(), maxshape=(8,), shuffle=True)
         text[...] = ["one", "two", "three", "four"]
+        for i, each in enumerate(text.asstr()[...]):
+            LINES.append("\t".join(("layout5_user_block.h5", "value", f"text.{i}", json.dumps(each))))
     with h5py.File(here / "referred.h5", "w", **LATEST) as file:
         referred(file)
     for version in ("v110", "latest"):
         with h5py.File(here / f"partly_filtered_{version}.h5", "w", libver=(version, version)) as file:
             partly_filtered(file)
+    shared_pipeline(here / "shared_pipeline.h5")
     bent(here)
     with h5py.File(here / "types_latest.h5", "w", **LATEST) as file:
         make_hdf5.types(file, "types_latest.h5")

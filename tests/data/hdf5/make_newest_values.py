@@ -3,7 +3,7 @@
 
 dense_latest.h5: attributes that are too many for a header, in fractal heaps. regions_latest.h5, regions_earliest.h5: references to regions
 by every kind of selection, in the versions of both formats. virtual/newest.h5 and virtual/old_header.h5 show themselves and the parts.h5 of
-make_hdf5.py, in both formats. expected_newest_values.txt is as expected.txt of make_hdf5.py,
+make_hdf5.py, in both formats. filtered_texts.h5: what lies in heaps, in filtered chunks of each index. expected_newest_values.txt is as expected.txt of make_hdf5.py,
 with values as h5py has them.
 """
 import hashlib
@@ -138,10 +138,61 @@ def virtual(file):
     file.create_virtual_dataset("texts", layout)
 
 
+def filtered_texts(file):
+    name = Path(file.filename).name
+    text, gzip = h5py.string_dtype(), dict(compression="gzip")
+
+    def create(dataset, written, dtype, shape=None, maxshape=None, **options):
+        target = file.create_dataset(dataset, shape or written.shape, dtype, maxshape=maxshape, **options)
+        target[tuple(slice(0, n) for n in written.shape)] = written
+        return file[dataset][...].ravel()
+
+    def tell(dataset, elements, show):
+        for i, each in enumerate(elements):
+            value(name, f"{dataset}.{i}", show(each))
+
+    words = np.array(["one", "", "three", "v\u00e4", "a longer text, of more than one line\n" * 3], object)
+    decoded = lambda each: each.decode()
+    tell("fixed", create("fixed", words, text, chunks=(2,), shuffle=True, **gzip), decoded)
+    tell("extensible", create("extensible", words, text, (9,), (None,), chunks=(2,), shuffle=True), decoded)
+    grid = np.array([[f"{i} {j}" for j in range(4)] for i in range(3)], object)
+    tell("tree", create("tree", grid, text, (4, 5), (None, None), chunks=(2, 3), **gzip), decoded)
+    tell("cube", create("cube", np.array([["x", "y"], ["z", "w"]], object).reshape(2, 1, 2), text, (2, 3, 3), chunks=(1, 2, 2), **gzip), decoded)
+    tell("never", create("never", words[:0], text, (2,), (None,), chunks=(2,), **gzip), decoded)
+    numbers = np.empty(3, object)
+    numbers[:] = [np.array([1, -2, 3]), np.array([], int), np.array([2**31 - 1])]
+    shown = lambda each: "[" + ", ".join(str(x) for x in each.tolist()) + "]"
+    tell("integers", create("integers", numbers, h5py.vlen_dtype("<i4"), (4,), (8,), chunks=(2,), **gzip), shown)
+    numbers[:] = [each.astype(">i4") for each in numbers]
+    create("turned", numbers, h5py.vlen_dtype(">i4"), chunks=(2,), **gzip)
+    tell("turned", numbers, shown)  # h5py 3.16 reads them back in the wrong order of bytes
+    halves = np.empty(2, object)
+    halves[:] = [np.array([0.5, -0.25]), np.array([1e300])]
+    tell("floats", create("floats", halves, h5py.vlen_dtype("<f8"), chunks=(1,), **gzip), lambda each: "[0.5, -0.25]" if len(each) == 2 else "[1e+300]")
+    tell("bytes", create("bytes", np.array([b"ab", b"cde", b""]), "S3", (5,), (None,), chunks=(2,), **gzip), decoded)
+    targets = np.array([file["fixed"].ref, file["tree"].ref], h5py.ref_dtype)
+    tell("references", create("references", targets, h5py.ref_dtype, chunks=(1,), **gzip), lambda each: file[each].name)
+    region = file.create_dataset("regions", (2,), h5py.regionref_dtype, chunks=(1,), **gzip)
+    region[0], region[1] = file["fixed"].regionref[1:3], file["tree"].regionref[0, :]
+    value(name, "regions.0", "/fixed [1:3]")
+    value(name, "regions.1", "/tree [0:1, 0:5]")
+    table = np.array([(i, f"row {i}", i / 2, f"note {i}") for i in range(5)], [("id", "<i4"), ("name", text), ("x", "<f8"), ("note", text)])
+    file.create_dataset("table", data=table, chunks=(2,), maxshape=(None,), **gzip)
+    for part in ("name", "note"):
+        tell(f"table.{part}", table[part], str)
+    tensor(name, "table.id", table["id"])
+    tensor(name, "table.x", table["x"])
+    # Told and not read.
+    file.create_dataset("filled", (3,), text, chunks=(2,), fillvalue="?", **gzip)
+    file.create_dataset("long_chunks", (3,), text, chunks=(300_000,), maxshape=(None,), **gzip)[:] = "x"
+
+
 def main():
     here = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent)
     with h5py.File(here / "dense_latest.h5", "w", **LATEST) as file:
         dense(file)
+    with h5py.File(here / "filtered_texts.h5", "w", **LATEST) as file:
+        filtered_texts(file)
     for libver in ("latest", "earliest"):
         with h5py.File(here / f"regions_{libver}.h5", "w", libver=(libver, "latest")) as file:
             regions(file)
