@@ -4,6 +4,7 @@
 #include "model/format.h"
 #include "model/layout_findings.h"
 #include "model/owner_differences.h"
+#include "model/tied_tensors.h"
 #include "model/value_text.h"
 
 #include <algorithm>
@@ -241,12 +242,18 @@ std::vector<Finding> comparisonFindings(const CheckpointComparison &comparison,
     for (Finding &finding : ownerFindings(comparison, a, b, mayRead ? OwnerBytes : 0, stop))
         findings.push_back(std::move(finding));
     if (mayRead) {
-        for (Finding &finding : layoutFindings(comparison, a, b, LayoutBytes, std::move(stop)))
+        for (Finding &finding : layoutFindings(comparison, a, b, LayoutBytes, stop))
             findings.push_back(std::move(finding));
     }
     for (const auto &[side, source] : {std::pair{"A", &a}, std::pair{"B", &b}}) {
         for (Finding finding : source->catalog().findings) {
             finding.where.insert(finding.where.begin(), side);
+            findings.push_back(std::move(finding));
+        }
+        if (!mayRead)
+            continue;
+        for (Finding &finding : tiedFindings(*source, TiedBytes, stop)) {
+            finding.text = std::string(side) + ": " + finding.text;
             findings.push_back(std::move(finding));
         }
     }

@@ -9,6 +9,7 @@
 #include "model/optimizer_names.h"
 #include "model/printable.h"
 #include "model/resume_facts.h"
+#include "model/tied_tensors.h"
 #include "model/value_text.h"
 
 #include <algorithm>
@@ -157,6 +158,8 @@ InspectDocument inspect(const std::string &path, const OpenOptions &options,
                                 catalog.diagnostics.end());
     document.resume = resumeFacts(*document.chosen->source, MasterBytes, stop);
     document.findings = catalog.findings;
+    for (Finding &finding : tiedFindings(*document.chosen->source, TiedBytes, stop))
+        document.findings.push_back(std::move(finding));
     for (Finding &finding : resumeFindings(document.resume, false))
         document.findings.push_back(std::move(finding));
     if (digests.empty())

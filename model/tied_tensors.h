@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/finding.h"
+#include "model/tensor_source.h"
+
+#include <cstdint>
+#include <stop_token>
+#include <vector>
+
+namespace forkpoint {
+
+/// Read, at most, to see whether what is tied is equal.
+inline constexpr std::uint64_t TiedBytes = std::uint64_t(512) << 20;
+
+/// Where a checkpoint says that the head is the embedding (Hugging Face's tie_word_embeddings,
+/// Megatron's untie_embeddings_and_output_weights) and stores both, as pipeline stages do: a finding,
+/// "tied-tensors-differ", if their bits are not the same, or a note that they are too large to be
+/// read here (`budget`: bytes of both). By each tensor-parallel rank where ranks hold their parts.
+std::vector<Finding> tiedFindings(const TensorSource &source, std::uint64_t budget,
+                                  std::stop_token stop);
+
+} // namespace forkpoint
