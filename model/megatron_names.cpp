@@ -214,6 +214,19 @@ bool hasOwnSteps(const Catalog &catalog)
     });
 }
 
+/// Whether any item is of a rank's folder or a distributed optimizer: of other checkpoints, which may
+/// have very many tensors, nothing is copied.
+bool mayBeRenamed(const Catalog &catalog)
+{
+    const auto isOfRanks = [](const auto &item) {
+        return !item.path.keys.empty()
+            && (item.path.keys[0].text.starts_with("mp_rank_")
+                || item.path.keys[0].text.starts_with("optimizer.distributed."));
+    };
+    return std::any_of(catalog.tensors.begin(), catalog.tensors.end(), isOfRanks)
+        || std::any_of(catalog.values.begin(), catalog.values.end(), isOfRanks);
+}
+
 /// Settings of a distributed optimizer of one group of ranks stand in an object, or beside its state.
 bool isSettings(const KeyPath &path)
 {
@@ -243,6 +256,8 @@ std::shared_ptr<const TensorSource> withSharedNames(std::shared_ptr<const Tensor
                                                     const Catalog &other)
 {
     const Catalog &catalog = ranks->catalog();
+    if (!mayBeRenamed(catalog))
+        return ranks;
     const RankNames names(catalog, objectsOf(other));
     Renaming renaming(ranks);
     for (TensorIndex i = 0; i < catalog.tensors.size(); ++i) {
