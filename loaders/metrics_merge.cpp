@@ -46,6 +46,9 @@ void forEachStep(const MetricSeries &first, const MetricSeries &then, Visit visi
 MetricSeries joined(const MetricSeries &first, const MetricSeries &then)
 {
     MetricSeries result{first.name, first.file, first.bitsKnown, {}, first.float32};
+    result.integers = first.integers && then.integers;
+    result.beyondFloat64 = first.beyondFloat64 || then.beyondFloat64;
+    result.bitsKnown = result.bitsKnown && (result.integers || !result.beyondFloat64);
     result.passedOver = first.passedOver + then.passedOver;
     const PrintedDecimal noInterval{0, 0, false, true, false};
     const bool printed = !first.printed.empty() || !then.printed.empty();

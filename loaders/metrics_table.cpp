@@ -60,9 +60,11 @@ void MetricsTable::append(Column &column, std::int64_t step, double value,
 bool MetricsTable::add(std::string_view metric, std::int64_t step, double value)
 {
     Column *column = columnFor(metric);
-    if (column)
-        append(*column, step, value, nullptr);
-    return column != nullptr;
+    if (!column)
+        return false;
+    column->integers = false;
+    append(*column, step, value, nullptr);
+    return true;
 }
 
 bool MetricsTable::addFloat32(std::string_view metric, std::int64_t step, float value)
@@ -71,6 +73,7 @@ bool MetricsTable::addFloat32(std::string_view metric, std::int64_t step, float 
     if (!column)
         return false;
     column->float32 = true;
+    column->integers = false;
     append(*column, step, double(value), nullptr);
     return true;
 }
@@ -87,6 +90,7 @@ bool MetricsTable::addText(std::string_view metric, std::int64_t step, const Dec
         && !number.lossy;
     column->wide |= number.wholeNumber && number.significantDigits > PrintedDecimal::FullDigits;
     column->lossy |= number.lossy;
+    column->integers &= (number.wholeNumber || number.lossy) && !number.printed.cut;
     const bool whole = number.wholeNumber || number.printed.exact;
     column->whole &= whole;
     column->dyadic &= whole || number.dyadic;
@@ -202,7 +206,7 @@ bool MetricsTable::bitsKnown(const Column &column) const
     const bool isBinary = column.dyadic && column.dyadicDecimals >= EnoughDecimals;
     const bool unrounded =
         column.full || column.whole || isBinary || (column.constant && m_anyFull);
-    return !column.text || (unrounded && !column.lossy);
+    return !column.text || column.integers || (unrounded && !column.lossy);
 }
 
 void MetricsTable::repeats(const std::string &name, const MetricPoint &old, const MetricPoint &kept)
@@ -265,9 +269,9 @@ std::vector<MetricSeries> MetricsTable::takeSeries()
         if (column.points.empty())
             continue;
         const bool known = bitsKnown(column);
-        const bool textsTellMore = !known || column.wide;
+        const bool textsTellMore = !known || column.wide || column.lossy;
         result.push_back({escapeInvalidUtf8(name), m_file, known, std::move(column.points),
-                          column.float32,
+                          column.float32, column.integers, column.integers && column.lossy,
                           textsTellMore ? std::move(column.printed) : std::vector<PrintedDecimal>(),
                           column.superseded.size() + column.repeated});
     }

@@ -20,7 +20,8 @@ namespace forkpoint {
 /// Numbers that come as text keep what the text tells. Of a metric whose texts all look rounded,
 /// the bits are not known: they are where a text has 15 digits or more, where all are whole numbers
 /// or binary fractions too many to be so by chance, and, for a constant, where another metric of the
-/// file is written in full. Where a whole number is more than a float64 holds, they are not.
+/// file is written in full. Where a whole number is more than a float64 holds, they are if all are
+/// integers of at most PrintedDecimal::KeptDigits digits: the digits are compared then.
 class MetricsTable
 {
 public:
@@ -88,6 +89,7 @@ private:
         bool whole = true;      ///< all texts are whole numbers
         bool wide = false;      ///< one of them has neighbours that are no float64
         bool lossy = false;     ///< a whole number is no float64
+        bool integers = true;   ///< all texts are integers of which every digit is kept
         bool dyadic = true;     ///< all texts are binary fractions
         int dyadicDecimals = 0; ///< decimals of these, where the value changed
         bool constant = true;

@@ -23,8 +23,13 @@ struct Sample
     double value = 0;
     const PrintedDecimal *printed = nullptr; ///< null: all bits, or nothing, is known
     bool float32 = false;
+    bool isInteger = false; ///< with all its digits, which a float64 may not hold
 
-    bool rounded() const { return printed && !printed->exact; }
+    bool rounded() const { return printed && !printed->exact && !isInteger; }
+    std::int64_t integer() const
+    {
+        return printed && !printed->exact ? printed->mantissa : std::int64_t(value);
+    }
 };
 
 /// How two numbers compare, given what is known of them.
@@ -60,6 +65,8 @@ DecimalRange rangeOf(const Sample &sample, bool asFloat32)
 
 Relation relationOf(const Sample &a, const Sample &b, bool bitsKnown)
 {
+    if (bitsKnown && a.isInteger && b.isInteger)
+        return a.integer() == b.integer() ? Relation::Equal : Relation::Different;
     if (bitsKnown)
         return sameBits(a.value, b.value) ? Relation::Equal : Relation::Different;
     if (!std::isfinite(a.value) || !std::isfinite(b.value))
@@ -75,6 +82,8 @@ Relation relationOf(const Sample &a, const Sample &b, bool bitsKnown)
 /// Whether "%.<digits>f" of the two surely gives different texts.
 bool surelyPrintApart(const Sample &a, const Sample &b, int digits)
 {
+    if (a.isInteger && b.isInteger)
+        return a.integer() != b.integer();
     if (!a.rounded() && !b.rounded())
         return !printsAlike(a.value, b.value, digits);
     if (!std::isfinite(a.value) || !std::isfinite(b.value))
@@ -88,7 +97,7 @@ bool surelyPrintApart(const Sample &a, const Sample &b, int digits)
 Sample sampleAt(const MetricSeries &series, std::size_t index)
 {
     return {series.points[index].value, series.printed.empty() ? nullptr : &series.printed[index],
-            series.float32};
+            series.float32, series.integers};
 }
 
 /// Calls visit(step, sample of A, sample of B) for every step that both logged, rising.
@@ -127,7 +136,10 @@ void addStep(MetricDifference &entry, std::int64_t step, const Sample &a, const 
     entry.last = step;
     const bool differ = relation == Relation::Different;
     entry.different += differ ? 1u : 0u;
-    const double difference = differ ? b.value - a.value : 0.0;
+    const bool areIntegers = a.isInteger && b.isInteger;
+    const double difference = !differ ? 0.0
+        : areIntegers                 ? double(b.integer() - a.integer())
+                                      : b.value - a.value;
     if (!std::isfinite(difference))
         return;
     entry.least = std::min(entry.least.value_or(difference), difference);
@@ -182,7 +194,8 @@ MetricComparison compareSeries(const MetricSeries &a, const MetricSeries &b)
     static constexpr std::array Digits = {4, 6};
     MetricComparison result;
     result.name = a.name;
-    result.bitsKnown = a.bitsKnown && b.bitsKnown && a.float32 == b.float32;
+    const bool holdBits = (a.integers && b.integers) || (!a.beyondFloat64 && !b.beyondFloat64);
+    result.bitsKnown = a.bitsKnown && b.bitsKnown && a.float32 == b.float32 && holdBits;
     result.context = isBookkeepingMetric(a.name);
     CommonPlace place;
     forEachCommonStep(a, b, [&](std::int64_t step, const Sample &one, const Sample &other) {

@@ -2,6 +2,12 @@
 #include "model/metric_findings.h"
 
 #include "model/format.h"
+#include "model/metric_kind.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <string_view>
 
 namespace forkpoint {
 
@@ -47,7 +53,56 @@ Finding describe(const MetricComparison &metric, bool checkpointsDiffer)
     return finding;
 }
 
+/// Those that are no bookkeeping.
+std::set<std::string_view> namesOf(const std::vector<MetricSeries> &all,
+                                   const std::function<bool(std::string_view)> &takes)
+{
+    std::set<std::string_view> names;
+    for (const MetricSeries &series : all) {
+        if (!isBookkeepingMetric(series.name) && takes(series.name))
+            names.insert(series.name);
+    }
+    return names;
+}
+
+void tellNames(const std::set<std::string_view> &names, std::string_view what, Finding &finding)
+{
+    constexpr std::size_t Shown = 8;
+    std::size_t count = 0;
+    for (const std::string_view name : names) {
+        if (++count > Shown)
+            break;
+        finding.text +=
+            count > 1 ? ", " : (finding.text.empty() ? "" : "; ") + std::string(what) + " ";
+        finding.text += name;
+        finding.where.emplace_back(name);
+    }
+    if (names.size() > Shown)
+        finding.text += " and " + grouped(names.size() - Shown) + " more";
+}
+
 } // namespace
+
+std::optional<Finding> loneMetrics(const std::vector<MetricSeries> &a,
+                                   const std::vector<MetricSeries> &b,
+                                   const std::vector<MetricComparison> &compared,
+                                   const std::function<bool(std::string_view)> &takes)
+{
+    std::set<std::string_view> inA = namesOf(a, takes), inB = namesOf(b, takes), apart;
+    std::set_intersection(inA.begin(), inA.end(), inB.begin(), inB.end(),
+                          std::inserter(apart, apart.end()));
+    for (const std::string_view name : apart) {
+        inA.erase(name);
+        inB.erase(name);
+    }
+    for (const MetricComparison &metric : compared)
+        apart.erase(metric.name);
+    Finding finding{"metric-alone", Certainty::Is, Severity::Note, {}, {}};
+    tellNames(inA, "only A logs", finding);
+    tellNames(inB, "only B logs", finding);
+    tellNames(apart, "at no common step both log", finding);
+    return finding.text.empty() ? std::nullopt : std::optional(std::move(finding));
+}
 
 std::vector<Finding> metricFindings(const std::vector<MetricComparison> &metrics,
                                     bool checkpointsDiffer)

@@ -5,7 +5,9 @@
 #include "model/metric_comparison.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace forkpoint {
@@ -14,6 +16,13 @@ namespace forkpoint {
 /// numbers cannot tell. Metrics that are context give none.
 std::vector<Finding> metricFindings(const std::vector<MetricComparison> &metrics,
                                     bool checkpointsDiffer);
+
+/// Metrics that one run alone logged, or both at no common step, by name: nothing is known of these.
+/// Those that are context are left out, and those that `takes` does not; nothing where there are none.
+std::optional<Finding> loneMetrics(const std::vector<MetricSeries> &a,
+                                   const std::vector<MetricSeries> &b,
+                                   const std::vector<MetricComparison> &compared,
+                                   const std::function<bool(std::string_view)> &takes);
 
 /// The first differing bit against the first visible digit: the step at which state or records part
 /// beside the first at which a printed metric would show it. Nothing where there is no metric that

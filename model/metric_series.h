@@ -23,8 +23,12 @@ struct MetricSeries
     std::string file;
     bool bitsKnown = true; ///< every digit is there; false for numbers that were printed rounded
     std::vector<MetricPoint> points;
-    bool float32 = false; ///< the file holds float32, whatever the run computed with
-    /// What each point was printed as, where bits are not known; empty: nobody knows how rounded.
+    bool float32 = false;  ///< the file holds float32, whatever the run computed with
+    bool integers = false; ///< every point is one, with all its digits
+    /// One of the integers is no float64: `printed` has it, `value` only nearly.
+    bool beyondFloat64 = false;
+    /// What each point was printed as, where bits are not known or no float64 has them; empty: nobody
+    /// knows how rounded.
     std::vector<PrintedDecimal> printed = {};
     /// Points that do not count: of steps that were logged again, or given up by a restart.
     std::uint64_t passedOver = 0;

@@ -538,6 +538,13 @@ void RunComparer::State::compareLogs()
 {
     for (Finding &finding : metricFindings(result.metrics, hasCheckpoints() && parted))
         result.findings.push_back(std::move(finding));
+    const auto takes = [&](std::string_view name) {
+        return !plan.metricsAlone || passesGlobs(std::string(name), options.pairing);
+    };
+    if (!plan.numberInB) {
+        if (auto lone = loneMetrics(a->metrics(), b->metrics(), result.metrics, takes))
+            result.findings.push_back(*std::move(lone));
+    }
     if (!plan.metricsAlone)
         return;
     addFacts(facts,

@@ -124,7 +124,8 @@ private slots:
         };
         QVERIFY(compared(edge, edge) == Outcome::Identical);
         QVERIFY(compared(edge, edge + 1) == Outcome::Different);
-        QVERIFY(compared(edge + 1, edge + 1) == Outcome::Undecided); // float64 cannot tell them all
+        QVERIFY(compared(edge + 1, edge + 1) == Outcome::Identical); // by its digits
+        QVERIFY(compared(edge + 1, edge + 2) == Outcome::Different);
         QVERIFY(compared(7, 8) == Outcome::Different);
         QVERIFY(compared(-7, -7) == Outcome::Identical);
         const auto json = [](const char *number) {
@@ -133,6 +134,15 @@ private slots:
         };
         QVERIFY(outcome(json("9007199254740992"), json("9007199254740993")) == Outcome::Different);
         QVERIFY(outcome(json("9007199254740994"), json("9007199254740994")) == Outcome::Identical);
+        QVERIFY(outcome(json("9007199254740993"), json("9007199254740993")) == Outcome::Identical);
+        QVERIFY(outcome(json("99999999999999999"), json("99999999999999998"))
+                == Outcome::Different);
+        // One float64 again, but a float may have been rounded to it.
+        QVERIFY(outcome(json("9007199254740993"), json("9007199254740992.0"))
+                == Outcome::Undecided);
+        // More digits than are kept.
+        QVERIFY(outcome(json("18446744073709551615"), json("18446744073709551615"))
+                == Outcome::Undecided);
     }
 
     /// A column of a hostile file that holds integers and floats keeps its texts beside its points.
