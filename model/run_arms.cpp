@@ -39,6 +39,19 @@ Finding matrix(const std::vector<RunArm> &arms, const std::vector<ArmPair> &pair
     return finding;
 }
 
+/// The run that is in each of these pairs, where there is one alone.
+std::optional<std::size_t> oddOne(const std::vector<const ArmPair *> &pairs)
+{
+    const auto isInAll = [&](std::size_t arm) {
+        return std::all_of(pairs.begin(), pairs.end(),
+                           [&](const ArmPair *pair) { return pair->a == arm || pair->b == arm; });
+    };
+    const bool isA = isInAll(pairs.front()->a), isB = isInAll(pairs.front()->b);
+    if (isA == isB)
+        return std::nullopt;
+    return isA ? pairs.front()->a : pairs.front()->b;
+}
+
 /// Whether the pairs that differ, controls apart, part at the same record.
 std::optional<Finding> common(const std::vector<RunArm> &arms, const std::vector<ArmPair> &pairs)
 {
@@ -55,11 +68,20 @@ std::optional<Finding> common(const std::vector<RunArm> &arms, const std::vector
     const bool isShared = std::all_of(differing.begin(), differing.end(), [&](const ArmPair *pair) {
         return placeOf(*pair->first) == place;
     });
+    const std::optional<std::size_t> odd = oddOne(differing);
     if (differing.size() == 1)
         finding.text = "one pair alone differs: an anecdote until another pair parts at " + place;
+    else if (isShared && odd)
+        finding.text = counted(differing.size(), "pair parts", "pairs part") + " at " + place + ", "
+            + label(*odd)
+            + " in each of them, and no others were seen to differ: it is of that run, and no "
+              "property of the code is shown";
     else if (isShared)
         finding.text = counted(differing.size(), "pair parts", "pairs part") + " at " + place
             + ": a property of the code rather than of a run";
+    else if (odd)
+        finding.text = "the pairs that differ part at unlike places, " + label(*odd)
+            + " in each of them: it is of that run";
     else
         finding.text = "the pairs that differ part at unlike places";
     return finding;

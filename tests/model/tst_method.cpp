@@ -149,6 +149,52 @@ private slots:
         QVERIFY(!nextCapture(trace, {}, verdict));
     }
 
+    void theNextCaptureAsksForWhatDecides() // M22
+    {
+        TraceComparison trace;
+        trace.dialectA = "megatron-bridge";
+        trace.coverage.iterationsCompared = {1, 2, 3};
+        trace.coverage.ranksCompared = 2;
+        trace.coverage.evidence.compared = 4;
+        trace.coverage.evidence.weakestEqual = Strength::Sha256;
+        Verdict verdict;
+        verdict.outcome = Outcome::Different;
+        FirstDivergence divergence;
+        divergence.step = 3;
+        divergence.stage = "batch";
+        divergence.name = "tokens";
+        divergence.provenEqualName = "weight";
+        // Another batch: no operation of the step made it, and no switch of that tool records its cause.
+        auto asked = nextCapture(trace, divergence, verdict);
+        QCOMPARE(asked->stages, (std::vector<std::string>{"rng", "batch"}));
+        QCOMPARE(asked->firstStep, std::int64_t(2));
+        QVERIFY(!asked->commands.contains("megatron-bridge"));
+        QCOMPARE(text(asked->commands.at("forkpoint_capture")),
+                 QString("Policy(select=Select(steps=\"2-3\", stages=(\"rng\", \"batch\", )), "
+                         "payload=Select(steps=\"2-3\", stages=(\"rng\", \"batch\", )))"));
+        divergence.provenEqualName.clear(); // it may have parted in any step before
+        QCOMPARE(nextCapture(trace, divergence, verdict)->firstStep, std::int64_t(1));
+        // A rank is in one trace alone: what made the difference may be on it.
+        divergence.stage = "collective";
+        divergence.provenEqualName = "weight";
+        trace.coverage.ranksOnlyA = 1;
+        asked = nextCapture(trace, divergence, verdict);
+        QVERIFY(text(asked->why).contains("1 rank was not traced on both sides"));
+        QVERIFY(asked->ranks.empty()); // all of one pair of runs: old records do not join new ones
+        verdict.outcome = Outcome::Undecided;
+        asked = nextCapture(trace, {}, verdict);
+        QVERIFY(text(asked->why).contains("all ranks in both runs decide it"));
+        QVERIFY(!text(asked->commands.at("megatron-bridge")).contains("DET_TRACE_OPS"));
+        trace.coverage.ranksOnlyA = 0;
+        trace.coverage.worldSize = 8;
+        QVERIFY(text(nextCapture(trace, {}, verdict)->why).contains("6 ranks were not traced"));
+        trace.coverage.worldSize.reset();
+        divergence.kind = "missing"; // lost, and no difference: operations would be lost as well
+        asked = nextCapture(trace, divergence, verdict);
+        QVERIFY(text(asked->why).contains("recorded to its end"));
+        QVERIFY(!text(asked->commands.at("megatron-bridge")).contains("DET_TRACE_OPS"));
+    }
+
     void innocentOperationsAreNamed() // M28, M11, M13
     {
         TraceComparison trace;
@@ -186,6 +232,29 @@ private slots:
             1; // what parts first is printed: of its bits nothing is known
         QVERIFY(!firstBitAgainstDigit(1, {printed, metric("norm", {})}));
         QVERIFY(!firstBitAgainstDigit({}, {metric("loss", {})}));
+    }
+
+    void metricsOfOneRunAreNamed()
+    {
+        const auto logged = [](std::string name, std::int64_t step) {
+            return MetricSeries{std::move(name), "log", true, {{step, 1.0}}};
+        };
+        const std::vector<MetricSeries> a = {logged("loss", 1), logged("lr", 1), logged("norm", 1),
+                                             logged("time", 1)};
+        const std::vector<MetricSeries> b = {logged("loss", 1), logged("accuracy", 1),
+                                             logged("norm", 2)};
+        const auto all = [](std::string_view) { return true; };
+        const auto found = loneMetrics(a, b, compareMetrics(a, b), all);
+        QCOMPARE(text(found->text),
+                 QString("only A logs lr; only B logs accuracy; at no common "
+                         "step both log norm")); // a time decides nothing
+        QVERIFY(!loneMetrics(a, a, compareMetrics(a, a), all));
+        QVERIFY(!loneMetrics(a, b, compareMetrics(a, b),
+                             [](std::string_view name) { return name == "loss"; }));
+        std::vector<MetricSeries> many;
+        for (char name = 'a'; name < 'k'; ++name)
+            many.push_back(logged(std::string("loss.") + name, 1));
+        QVERIFY(text(loneMetrics(many, {}, {}, all)->text).endsWith("loss.h and 2 more"));
     }
 
     void freshRunsAreTwoProcesses() // M31
@@ -253,13 +322,26 @@ private slots:
                                       {1, 2, Outcome::Identical, {}}};
         auto findings = armFindings(arms, pairs);
         QVERIFY(has(findings, "pair-matrix"));
-        QVERIFY(text(findings[1].text).contains("2 pairs part at step 1, grad w"));
+        QVERIFY(text(findings[1].text).contains("2 pairs part at step 1, grad w, A in each"));
+        QVERIFY(!text(findings[1].text).contains("rather than of a run")); // B and C agree
         QVERIFY(text(findings[2].text).contains("may be the same noise")); // A against its repeat
         QVERIFY(findings[2].certainty == Certainty::ConsistentWith);
         pairs[1] = {0, 2, Outcome::Identical, {}};
         findings = armFindings(arms, pairs);
         QVERIFY(text(findings[1].text).contains("an anecdote"));
         QVERIFY(text(findings[2].text).contains("none of what B differs in"));
+        // B differs from A and from A's repeat, which agree: it is B that is odd.
+        pairs[2] = {1, 2, Outcome::Different, at("w")};
+        QVERIFY(text(armFindings(arms, pairs)[1].text).contains("B in each of them"));
+        pairs[2].first = at("v"); // elsewhere, but B again
+        QVERIFY(text(armFindings(arms, pairs)[1].text).contains("unlike places, B in each"));
+        // Every pair differs there: no run is the odd one.
+        pairs = {{0, 1, Outcome::Different, at("w")},
+                 {0, 2, Outcome::Different, at("w")},
+                 {1, 2, Outcome::Different, at("w")}};
+        QVERIFY(text(armFindings(arms, pairs)[1].text).contains("property of the code rather"));
+        pairs[1] = {0, 2, Outcome::Identical, {}};
+        pairs[2] = {1, 2, Outcome::Identical, {}};
         pairs[1].outcome = Outcome::Undecided; // equal weak digests are no floor
         QVERIFY(text(armFindings(arms, pairs)[2].text).contains("is not known"));
     }
