@@ -30,7 +30,7 @@ Strength strengthOf(DigestKind kind)
 {
     switch (kind) {
     case DigestKind::None: return Strength::Metadata;
-    case DigestKind::Printed:
+    case DigestKind::Printed: return Strength::Printed;
     case DigestKind::Norm: return Strength::Norm;
     case DigestKind::Sampled: return Strength::Sampled;
     case DigestKind::XorLanes:

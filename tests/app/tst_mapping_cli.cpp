@@ -83,7 +83,7 @@ private slots:
         QCOMPARE(lines[1]["use"].toString(), QStringLiteral("record"));
         QCOMPARE(lines[1]["stage"].toString(), QStringLiteral("forward"));
         QCOMPARE(lines[1]["shape"].toArray(), QJsonArray({2, 4}));
-        QVERIFY(!lines[2]["stage"].isString());
+        QCOMPARE(lines[2]["stage"].toString(), QStringLiteral("loss"));
         QVERIFY(lines[3]["problem"].toString().startsWith("matches no line"));
     }
 
@@ -95,6 +95,7 @@ private slots:
         const QJsonObject document = ended.json();
         QCOMPARE(document["first_divergence"]["name"].toString(), QStringLiteral("loss"));
         QCOMPARE(document["first_divergence"]["step"].toInt(), 1);
+        QCOMPARE(document["first_divergence"]["stage"].toString(), QStringLiteral("loss"));
         QCOMPARE(document["a"]["format"].toString(), QStringLiteral("mapping our-logger"));
         QVERIFY(document["request"]["command"].toString().contains("--mapping our.map"));
         // A line that is not understood may hide anything.

@@ -142,6 +142,7 @@ private slots:
         QCOMPARE(records[0].outputs[0].digest, std::string("00000000000000ff"));
         QCOMPARE(records[0].place.line, std::uint64_t(2));
         QVERIFY(records[1].outputs[0].kind == DigestKind::Printed);
+        QVERIFY(strengthOf(records[1].outputs[0].kind) == Strength::Printed); // and no norm
         QCOMPARE(records[1].outputs[0].digest, std::string("2.5"));
         QCOMPARE(records[2].outputs[0].digest, std::string("nan"));
     }
