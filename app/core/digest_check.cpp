@@ -2,8 +2,10 @@
 #include "app/core/digest_check.h"
 
 #include "app/core/tensor_digests.h"
+#include "gpu/cpu_backend.h"
 #include "loaders/running_digest.h"
 #include "loaders/tensor_digest.h"
+#include "model/fingerprint.h"
 #include "model/format.h"
 
 #include <algorithm>
@@ -113,12 +115,29 @@ std::string headerOf(const TensorRef &tensor)
         + "\"shape\":[" + shape + "]}" + std::string(1, '\0');
 }
 
+/// What our own traces record.
+Result<std::string> contentDigestOf(const TensorSource &source, TensorIndex index,
+                                    const std::stop_token &stop)
+{
+    const CpuBackend backend;
+    TensorHasher hasher(backend);
+    FP_CHECK(readPieces(source, index, stop, [&](ByteView piece) { hasher.add(piece); }));
+    return hasher.finish().toHex();
+}
+
+bool canCompute(DigestKind kind)
+{
+    return kind == DigestKind::Fingerprint || !digestNameOf(kind).empty();
+}
+
 Result<std::string> digestOf(const TensorSource &source, TensorIndex index, DigestKind kind,
                              const std::stop_token &stop)
 {
     const TensorRef &tensor = source.catalog().tensors[std::size_t(index)];
     if (tensor.unreadable)
         return *tensor.unreadable;
+    if (kind == DigestKind::Fingerprint)
+        return contentDigestOf(source, index, stop);
     FP_TRY(const auto digest, makeTensorDigest(digestNameOf(kind), tensor.dtype));
     if (kind == DigestKind::Sha256Header)
         digest->update(asBytes(headerOf(tensor)));
@@ -169,7 +188,7 @@ public:
             return;
         }
         const std::uint64_t bytes = m_source->catalog().tensors[std::size_t(*index)].bytes;
-        if (digestNameOf(seen.kind).empty())
+        if (!canCompute(seen.kind))
             return leave(std::string(toString(seen.kind)) + " is not computed here");
         if (bytes > m_bytesLeft)
             return leave("more than " + byteSize(m_mostBytes) + " of tensors are not read again");
