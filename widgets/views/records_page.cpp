@@ -5,7 +5,6 @@
 #include "widgets/display_text.h"
 #include "widgets/models/record_cells.h"
 #include "widgets/views/flow_layout.h"
-#include "widgets/views/shown_lists.h"
 #include "widgets/views/table_actions.h"
 #include "widgets/views/view_setup.h"
 
@@ -233,38 +232,6 @@ bool RecordsPage::hasTraces() const
     return (m_trace || m_outline) && !m_context->isReport();
 }
 
-/// The sides whose traces are set against nothing: the other side has none or is not open, or the two
-/// do not go together.
-std::vector<Side> RecordsPage::sidesAlone() const
-{
-    const auto comparison = m_context->comparison();
-    const bool isMet = comparison && comparison->trace && comparison->trace->refusal.empty();
-    const auto isOpening = [this](Side side) {
-        return m_context->side(side).phase == SideState::Phase::Opening;
-    };
-    if (isMet || isOpening(Side::A) || isOpening(Side::B)
-        || (comparison ? !comparison->finished : !isOneSideAlone(*m_context)))
-        return {};
-    std::vector<Side> sides;
-    for (const Side side : {Side::A, Side::B}) {
-        if (m_context->side(side).trace)
-            sides.push_back(side);
-    }
-    return sides;
-}
-
-std::size_t RecordsPage::rankCount() const
-{
-    return m_outline ? m_outline->ranks.size() : trace() ? trace()->ranks.size() : 0;
-}
-
-QString RecordsPage::rankText(std::size_t rank) const
-{
-    const TraceCoordinate &coordinate =
-        m_outline ? m_outline->ranks[rank] : trace()->ranks[rank].coordinate;
-    return displayText(coordinate.toText());
-}
-
 const RecordRow *RecordsPage::row() const
 {
     const int current = m_view->currentIndex().row();
@@ -303,49 +270,6 @@ void RecordsPage::forget()
     m_window.reset();
     m_model->setRows({});
     Q_EMIT rowChanged();
-}
-
-/// A trace that comes to be alone, or is so no longer.
-void RecordsPage::refreshAlone()
-{
-    const std::vector<Side> sides = sidesAlone();
-    m_side->clear();
-    for (const Side side : sides)
-        m_side->addItem(side == Side::A ? tr("of A") : tr("of B"));
-    m_side->setVisible(sides.size() > 1);
-    const auto isListed = [this](Side side) {
-        return m_of == (side == Side::A ? RecordQuery::Of::A : RecordQuery::Of::B)
-            && m_outline == m_context->side(side).trace;
-    };
-    const auto listed = std::find_if(sides.begin(), sides.end(), isListed);
-    if (listed != sides.end()) {
-        m_side->setCurrentIndex(int(listed - sides.begin()));
-        return;
-    }
-    if (!sides.empty()) {
-        startAlone(sides.front() == Side::A ? RecordQuery::Of::A : RecordQuery::Of::B);
-    } else if (isAlone()) {
-        forget();
-        fillCombos();
-        describe();
-    }
-}
-
-void RecordsPage::startAlone(RecordQuery::Of of)
-{
-    forget();
-    m_of = of;
-    m_outline = m_context->side(of == RecordQuery::Of::A ? Side::A : Side::B).trace;
-    m_steps = m_outline->iterations;
-    RecordQuery query;
-    query.of = of;
-    if (!m_steps.empty()) {
-        const auto selected = m_context->selectedStep();
-        const bool known =
-            selected && std::binary_search(m_steps.begin(), m_steps.end(), *selected);
-        query.iteration = known ? *selected : m_steps.front();
-    }
-    ask(std::move(query));
 }
 
 void RecordsPage::start()
@@ -514,6 +438,14 @@ void RecordsPage::makeRoom()
         + m_view->style()->pixelMetric(QStyle::PM_ScrollBarExtent);
     for (const int characters : Widths)
         needed += characters > 0 ? columnWidth(m_view, characters) : 0;
+    // Of one trace alone there is no other side, and one word for all rows.
+    const bool isOfA = m_of == RecordQuery::Of::A, isOfB = m_of == RecordQuery::Of::B;
+    for (const auto &[column, isHidden] :
+         {std::pair{RecordColumn::What, isOfA || isOfB}, std::pair{RecordColumn::A, isOfB},
+          std::pair{RecordColumn::B, isOfA}}) {
+        m_view->setColumnHidden(int(column), isHidden);
+        needed -= isHidden ? columnWidth(m_view, Widths[int(column)]) : 0;
+    }
     for (const RecordColumn column : GivingWay) {
         const bool isHidden = needed > width();
         m_view->setColumnHidden(int(column), isHidden);
