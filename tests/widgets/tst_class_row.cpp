@@ -12,6 +12,7 @@ namespace {
 RunComparison traced(LinkStatus rng, std::uint64_t different)
 {
     RunComparison comparison;
+    comparison.finished = true;
     comparison.verdict.coverage.recordsTotal = 9;
     comparison.chain = {{1, "rng", rng, 3, different, Strength::Bytes}};
     comparison.firstDivergence.emplace();
@@ -50,6 +51,21 @@ private slots:
         const QString text = textOf(traced(LinkStatus::Different, 2), shown);
         QVERIFY2(text.contains(u"≠ rng 2 of 3 differ"), qPrintable(text));
         QVERIFY2(text.contains(u"– weights not recorded"), qPrintable(text));
+    }
+
+    void whileItRunsNothingIsCalledEqual()
+    {
+        CheckpointComparison shown;
+        shown.byClass[StateClass::Weights] = summary(Outcome::Identical, 3, 0);
+        shown.byClass[StateClass::Optimizer] = summary(Outcome::Different, 3, 1);
+        RunComparison comparison = traced(LinkStatus::Equal, 0);
+        QVERIFY(textOf(comparison, shown).contains(u"= weights equal"));
+        comparison.finished = false;
+        const QString text = textOf(comparison, shown);
+        QVERIFY2(text.contains(u"… weights no difference so far"), qPrintable(text));
+        QVERIFY2(text.contains(u"… rng no difference so far"), qPrintable(text));
+        QVERIFY2(text.contains(u"≠ optimizer 1 of 4 differ"), qPrintable(text));
+        QVERIFY(!text.contains(u'='));
     }
 
     void aCheckpointThatDiffersIsNotCalledEqual()

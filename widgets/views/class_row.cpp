@@ -35,9 +35,21 @@ void addEntry(Segments &segments, Outcome outcome, bool pending, const QString &
     segments.push_back({unbroken(u' ' + text), theme.muted});
 }
 
-void addSummary(Segments &segments, const QString &name, const ClassSummary &summary,
-                const Theme &theme)
+/// What is equal so far, while more may come, is no outcome.
+void addEqualSoFar(Segments &segments, const QString &name, const QString &link, const Theme &theme)
 {
+    segments.push_back({unbroken(QStringLiteral("… ")), theme.muted, true});
+    segments.push_back({name, theme.muted, true, false, link});
+    segments.push_back({unbroken(u' ' + tr("no difference so far")), theme.muted});
+}
+
+void addSummary(Segments &segments, const QString &name, const ClassSummary &summary,
+                bool isFinished, const Theme &theme)
+{
+    if (!isFinished && summary.outcome != Outcome::Different) {
+        addEqualSoFar(segments, name, QStringLiteral("class:") + name, theme);
+        return;
+    }
     const StatusCounts &counts = summary.counts;
     const std::uint64_t total = counts.matched() + counts.onlyInA + counts.onlyInB;
     QString text = tr("equal");
@@ -52,11 +64,16 @@ void addSummary(Segments &segments, const QString &name, const ClassSummary &sum
              theme);
 }
 
-void addEvidence(Segments &segments, const QString &name, const ChainLink &link, const Theme &theme)
+void addEvidence(Segments &segments, const QString &name, const ChainLink &link, bool isFinished,
+                 const Theme &theme)
 {
     const QString place = link.step
         ? QStringLiteral("place:%1:%2").arg(*link.step).arg(QString::fromStdString(link.stage))
         : QString(); // no step, no place to show
+    if (!isFinished && link.status != LinkStatus::Different) {
+        addEqualSoFar(segments, name, place, theme);
+        return;
+    }
     switch (link.status) {
     case LinkStatus::Different:
         addEntry(segments, Outcome::Different, false, name, place,
@@ -109,9 +126,9 @@ Segments classRow(const RunComparison &comparison, const CheckpointComparison &s
         const bool isSummary = summary != shown.byClass.end()
             && (link == evidence.end() || saysMore(summary->second, link->second));
         if (isSummary)
-            addSummary(segments, name, summary->second, theme);
+            addSummary(segments, name, summary->second, comparison.finished, theme);
         else if (link != evidence.end())
-            addEvidence(segments, name, link->second, theme);
+            addEvidence(segments, name, link->second, comparison.finished, theme);
         else
             segments.push_back(
                 {unbroken(QStringLiteral("– ") + name + u' ' + tr("not recorded")), theme.muted});

@@ -35,11 +35,14 @@ std::shared_ptr<const RunComparison> stepsOfTheOnlySide(const ViewContext &conte
     if (!isOneSideAlone(context))
         return nullptr;
     const bool isA = context.side(Side::A).phase == SideState::Phase::Open;
+    const bool isOtherComing =
+        context.side(isA ? Side::B : Side::A).phase == SideState::Phase::Opening;
+    const StepStatus alone = isA ? StepStatus::OnlyInA : StepStatus::OnlyInB;
     auto steps = std::make_shared<RunComparison>();
     for (const RunStep &step : context.side(isA ? Side::A : Side::B).steps) {
         if (step.step)
             steps->steps.push_back(
-                {*step.step, isA ? StepStatus::OnlyInA : StepStatus::OnlyInB, 0, {}});
+                {*step.step, isOtherComing ? StepStatus::Pending : alone, 0, {}});
     }
     return steps;
 }
