@@ -174,16 +174,46 @@ JobBatch pairFactsBatch(SessionInputs inputs, PairAddress address,
     };
 }
 
+namespace {
+
+Result<ElementPage> readPage(const SessionInputs &inputs, const PairAddress &address,
+                             const ElementQuery &query, JobControl &control)
+{
+    FP_TRY(const TensorPairRef pair, pairRefOf(inputs, address, control.stop()));
+    FP_TRY(ElementPage page,
+           readElements(pair, query, control.stop(),
+                        [&](const Progress &progress) { control.report(progress); }));
+    addPlaces(page, pair);
+    return page;
+}
+
+/// Of a pair that cannot be read, what one side has: its rows by index, without bits of the other. The
+/// error where neither side can be read, or each by itself.
+Result<ElementPage> readWhatIsThere(const SessionInputs &inputs, const PairAddress &address,
+                                    const ElementQuery &query, JobControl &control)
+{
+    Result<ElementPage> both = readPage(inputs, address, query, control);
+    if (both || both.error().code == ErrorCode::Cancelled || !address.a || !address.b
+        || !query.filter.isEmpty())
+        return both;
+    const ElementQuery byIndex{ElementOrder::ByIndex, query.offset, query.count, {}};
+    auto a = readPage(inputs, {address.step, address.a, {}}, byIndex, control);
+    auto b = readPage(inputs, {address.step, {}, address.b}, byIndex, control);
+    if (a.ok() == b.ok())
+        return both;
+    for (ElementRow &row : (a ? a : b)->rows)
+        (a ? row.bitsB : row.bitsA).clear();
+    return a ? std::move(a) : std::move(b);
+}
+
+} // namespace
+
 JobBatch elementsBatch(SessionInputs inputs, PairAddress address, ElementQuery query,
                        Deliver<std::shared_ptr<const ElementPage>> deliver)
 {
     return [=, inputs = std::move(inputs),
             deliver = std::move(deliver)](JobControl &control) -> Result<Batch> {
-        FP_TRY(const TensorPairRef pair, pairRefOf(inputs, address, control.stop()));
-        FP_TRY(ElementPage page,
-               readElements(pair, query, control.stop(),
-                            [&](const Progress &progress) { control.report(progress); }));
-        addPlaces(page, pair);
+        FP_TRY(ElementPage page, readWhatIsThere(inputs, address, query, control));
         control.post([deliver, page = std::make_shared<const ElementPage>(std::move(page))] {
             deliver(page);
         });

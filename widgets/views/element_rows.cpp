@@ -8,6 +8,22 @@
 
 namespace forkpoint {
 
+namespace {
+
+/// Of one side alone both are that side's.
+std::vector<ElementRow> withBitsOfBoth(std::vector<ElementRow> rows)
+{
+    for (ElementRow &row : rows) {
+        if (row.bitsA.empty())
+            row.bitsA = row.bitsB;
+        else if (row.bitsB.empty())
+            row.bitsB = row.bitsA;
+    }
+    return rows;
+}
+
+} // namespace
+
 ElementRows::ElementRows(ViewContext *context, QObject *parent)
     : QObject(parent),
       m_context(context)
@@ -34,6 +50,14 @@ const TensorRow *ElementRows::tensor() const
     return &m_comparison->tensors[*m_tensor];
 }
 
+std::optional<Side> ElementRows::onlySide() const
+{
+    const TensorRow *row = tensor();
+    if (row && forkpoint::isOneSided(*row))
+        return row->a ? Side::A : Side::B;
+    return row ? m_readSide : std::nullopt;
+}
+
 /// Looks at the selected tensor anew; keeps its pages if it is still the same pair.
 void ElementRows::restart(bool forget)
 {
@@ -42,13 +66,18 @@ void ElementRows::restart(bool forget)
     m_tensor = m_context->selectedTensor();
     const TensorRow *row = tensor();
     const QString pair = row ? shownSubject(step, *row) : QString();
-    const bool readable = row && (hasElementPairs(*row) || isOneSided()) && !m_context->isReport();
+    const bool readable =
+        row && (hasElementPairs(*row) || forkpoint::isOneSided(*row)) && !m_context->isReport();
     const bool samePair = pair == m_pair && (m_elements > 0) == readable;
+    const bool hadNoDifference = hasNoDifference();
+    if (!samePair)
+        m_readSide.reset();
     m_differing.reset();
-    if (row && (row->status == ItemStatus::Identical || isOneSided()))
+    if (row && (row->status == ItemStatus::Identical || forkpoint::isOneSided(*row)))
         m_differing = 0;
     if (row && row->stats)
         m_differing = row->stats->differentElements;
+    forget = forget || hadNoDifference != hasNoDifference(); // another order
     if (!samePair) {
         m_pair = pair;
         m_filter = {}; // it was of the other tensor's places and magnitudes
@@ -57,6 +86,7 @@ void ElementRows::restart(bool forget)
         m_shape = row ? elementShape(shownShape(*row), row->elements) : forkpoint::Shape();
     }
     if (forget || !samePair) {
+        m_readSide.reset();
         m_pages.clear();
         m_end.reset();
         m_accepted.reset();
@@ -151,15 +181,21 @@ void ElementRows::receive(quint64 id, const std::shared_ptr<const ElementPage> &
         return;
     if (id == m_collectId) {
         m_collectId = 0;
-        Q_EMIT collected(page->rows);
+        Q_EMIT collected(withBitsOfBoth(page->rows));
         return;
     }
     if (id != m_pendingId)
         return; // of a tensor or an order that is gone
     m_pendingId = 0;
+    // Without bits of a side the rows are the other's, by index, whatever was asked for.
+    const bool lacksA = !page->rows.empty() && page->rows.front().bitsA.empty();
+    const bool lacksB = !page->rows.empty() && page->rows.front().bitsB.empty();
+    const bool isNews = lacksA != lacksB && !m_readSide;
+    if (isNews)
+        m_readSide = lacksA ? Side::B : Side::A;
     if (m_pages.size() > MaximumPages)
         m_pages.clear();
-    const auto &rows = page->rows;
+    const std::vector<ElementRow> rows = withBitsOfBoth(page->rows);
     for (std::size_t begin = 0; begin < rows.size(); begin += PageRows) {
         const std::size_t end = std::min(rows.size(), begin + PageRows);
         m_pages[(m_pendingOffset + begin) / PageRows] = {rows.begin() + std::ptrdiff_t(begin),
@@ -170,6 +206,8 @@ void ElementRows::receive(quint64 id, const std::shared_ptr<const ElementPage> &
     else if (!rowsAreIndices() && page->differentElements > 0)
         (m_filter.isEmpty() ? m_differing : m_accepted) = page->differentElements;
     m_failedCount = 0;
+    if (isNews)
+        Q_EMIT restarted(true);
     Q_EMIT arrived(rows);
 }
 

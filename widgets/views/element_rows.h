@@ -19,10 +19,15 @@ public:
     ElementRows(ViewContext *context, QObject *parent);
 
     void setOrder(ElementOrder order);
-    /// Of a tensor that one side alone has always by index: nothing differs.
-    ElementOrder chosenOrder() const { return m_order; } ///< of pairs
-    ElementOrder order() const { return isOneSided() ? ElementOrder::ByIndex : m_order; }
-    bool isOneSided() const { return tensor() && forkpoint::isOneSided(*tensor()); }
+    ElementOrder chosenOrder() const { return m_order; } ///< of pairs that differ
+    /// Always by index where nothing differs, or one side alone has the tensor.
+    ElementOrder order() const { return hasNoDifference() ? ElementOrder::ByIndex : m_order; }
+    bool hasNoDifference() const { return tensor() && (m_readSide || m_differing == Index(0)); }
+    /// Whose values alone there are: the other lacks the tensor, or could not be read.
+    std::optional<Side> onlySide() const;
+    /// Whether that is because the other could not be read.
+    bool isOtherUnreadable() const { return m_readSide.has_value(); }
+    bool isOneSided() const { return onlySide().has_value(); }
     void setFilter(const ElementFilter &filter);
     const ElementFilter &filter() const { return m_filter; }
 
@@ -74,6 +79,7 @@ private:
     Index m_elements = 0;
     std::optional<Index> m_differing; ///< of the whole tensor
     std::optional<Index> m_accepted;  ///< by the filter, once a page told
+    std::optional<Side> m_readSide;   ///< of a pair of which one side cannot be read
 
     std::map<std::uint64_t, std::vector<ElementRow>> m_pages; ///< by page number
     std::optional<std::uint64_t> m_end;                       ///< rows, once a last page told

@@ -321,12 +321,12 @@ void ElementView::changeEvent(QEvent *event)
 QStringList ElementView::texts(const ElementRow &row) const
 {
     const DType &dtype = m_rows->dtype();
-    if (const TensorRow *tensor = m_rows->tensor(); tensor && m_rows->isOneSided()) {
+    if (const std::optional<Side> side = m_rows->onlySide()) {
         const QString none = QStringLiteral("–");
         const QString value = elementText(dtype, row.a, row.bitsA, m_format);
         return {indexText(row.index, m_rows->shape()),
-                tensor->a ? value : none,
-                tensor->b ? value : none,
+                side == Side::A ? value : none,
+                side == Side::B ? value : none,
                 none,
                 none,
                 bitsText(dtype, row, BitsOf::A)};

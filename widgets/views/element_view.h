@@ -25,6 +25,7 @@ public:
     ElementOrder order() const { return m_rows->order(); }
     ElementOrder chosenOrder() const { return m_rows->chosenOrder(); }
     BitsOf bitsOf() const { return m_bits; }
+    const ElementRows &rows() const { return *m_rows; }
     void setFilter(const ElementFilter &filter);
     const ElementFilter &filter() const { return m_rows->filter(); }
     void setFormat(ValueFormat format, BitsOf bits);

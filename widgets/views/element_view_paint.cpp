@@ -61,8 +61,8 @@ std::vector<int> ElementView::columnWidths() const
 
 QString ElementView::bitsTitle() const
 {
-    if (m_rows->isOneSided())
-        return m_rows->tensor()->a ? tr("bits of A") : tr("bits of B");
+    if (const std::optional<Side> side = m_rows->onlySide())
+        return side == Side::A ? tr("bits of A") : tr("bits of B");
     return m_bits == BitsOf::A ? tr("bits of A")
         : m_bits == BitsOf::B  ? tr("bits of B")
                                : tr("A xor B");

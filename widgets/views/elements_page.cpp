@@ -155,11 +155,11 @@ ElementsPage::ElementsPage(ViewContext *context, QWidget *parent)
         askToSavePicture(m_context, this, QStringLiteral("histogram-") + m_shownName,
                          [this](const QString &suffix) { return m_plot->picture(suffix); });
     });
-    connect(m_elements, &ElementView::filterChanged, this, &ElementsPage::describeFilter);
+    connect(m_elements, &ElementView::filterChanged, this, &ElementsPage::showOrder);
     connect(m_elements, &ElementView::currentChanged, this, &ElementsPage::markCurrent);
     connect(m_elements, &ElementView::message, this, &ElementsPage::message);
     connect(m_filterText, &StyledText::linkActivated, this, &ElementsPage::clearFilter);
-    describeFilter();
+    showOrder();
 }
 
 QComboBox *ElementsPage::addChoice(QWidget *bar, const QString &name)
@@ -246,16 +246,20 @@ void ElementsPage::applyFormat()
                           BitsOf(m_bits->currentData().toInt()));
 }
 
-/// Of a side alone there is one order and one side's bits: nothing differs from nothing.
-void ElementsPage::showChoices(const TensorRow *row, bool isLone)
+/// Where nothing differs there is one order, and of a side alone one side's bits.
+void ElementsPage::showOrder()
 {
-    for (QComboBox *choice : {m_order, m_bits})
-        choice->setEnabled(!isLone);
+    const ElementRows &rows = m_elements->rows();
+    const bool isFixed = rows.hasNoDifference();
+    const std::optional<Side> only = rows.onlySide();
+    m_order->setEnabled(!isFixed);
+    m_bits->setEnabled(!only);
     const QSignalBlocker orderBlocker(m_order), bitsBlocker(m_bits); // the user's choices stay
-    const ElementOrder order = isLone ? ElementOrder::ByIndex : m_elements->chosenOrder();
-    m_order->setCurrentIndex(m_order->findData(int(order)));
-    const BitsOf bits = !isLone ? m_elements->bitsOf() : row->a ? BitsOf::A : BitsOf::B;
+    m_order->setCurrentIndex(
+        m_order->findData(int(isFixed ? ElementOrder::ByIndex : rows.chosenOrder())));
+    const BitsOf bits = !only ? m_elements->bitsOf() : only == Side::A ? BitsOf::A : BitsOf::B;
     m_bits->setCurrentIndex(m_bits->findData(int(bits)));
+    describeFilter();
 }
 
 void ElementsPage::showStats(const TensorRow *row, const DiffStats *stats)
@@ -267,7 +271,7 @@ void ElementsPage::showStats(const TensorRow *row, const DiffStats *stats)
     m_elementCount = row ? row->elements : 0;
     m_shape = row ? elementShape(shownShape(*row), row->elements) : forkpoint::Shape();
     const bool isLone = row && isOneSided(*row);
-    showChoices(row, isLone);
+    showOrder();
     m_plotKind->setEnabled(row && !isLone && measuredType(*row).isFloating());
     if (!stats) {
         m_plot->setSeries({}, {});
@@ -317,13 +321,29 @@ void ElementsPage::setPart(const std::optional<PlanePart> &part)
     m_elements->setFilter(filter);
 }
 
+/// Why the rows stand in that order, where it was not chosen; empty where it was, or is plain.
+QString ElementsPage::whyByIndex() const
+{
+    const ElementRows &rows = m_elements->rows();
+    if (rows.isOtherUnreadable())
+        return (rows.onlySide() == Side::A ? tr("A alone, by index: B cannot be read (%1).")
+                                           : tr("B alone, by index: A cannot be read (%1)."))
+            .arg(displayText(rows.tensor()->reason));
+    if (rows.hasNoDifference() && !rows.isOneSided() && rows.elements() > 0)
+        return tr("No element differs: all are listed by index.");
+    return {};
+}
+
 void ElementsPage::describeFilter()
 {
     const ElementFilter &filter = m_elements->filter();
-    m_filterText->setVisible(!filter.isEmpty());
-    if (filter.isEmpty())
-        return;
     const Theme theme = Theme::of(palette());
+    const QString order = filter.isEmpty() ? whyByIndex() : QString();
+    m_filterText->setVisible(!filter.isEmpty() || !order.isEmpty());
+    if (filter.isEmpty()) {
+        m_filterText->setSegments({{order, theme.muted}});
+        return;
+    }
     QStringList parts;
     if (filter.range)
         parts += rangeText(*filter.range);

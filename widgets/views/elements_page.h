@@ -47,9 +47,10 @@ private:
     QComboBox *addChoice(QWidget *bar, const QString &name);
     void applyFormat();
     void describeFilter();
+    QString whyByIndex() const;
     void clearFilter();
     void markCurrent();
-    void showChoices(const TensorRow *row, bool isLone);
+    void showOrder();
     void showPlace();
 
     ViewContext *m_context;
