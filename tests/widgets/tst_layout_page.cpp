@@ -62,6 +62,29 @@ private slots:
         QVERIFY(!page.grab().isNull());
     }
 
+    void oneFileIsSaidAndNotDrawn()
+    {
+        LayoutContext context;
+        fillLikeSamples(context);
+        context.tensor = 0;
+        LayoutPage page(&context);
+        page.show();
+        auto layout = std::make_shared<PairLayout>();
+        layout->a = {Shape{{8, 8}}, {{{{0, 0}, {8, 8}}, "", "a.pt", 64, 3}}, false};
+        layout->b = {Shape{{8, 8}}, {{{{0, 0}, {8, 8}}, "", "b.pt", 64, 3}}, false};
+        Q_EMIT context.layoutReady(context.asked[0], layout);
+        QCOMPARE(page.description(),
+                 QStringLiteral("A: one file holds the whole tensor, a.pt. "
+                                "B: one file holds the whole tensor, b.pt."));
+        QVERIFY(!page.findChild<LayoutView *>(QStringLiteral("layoutA"))->isVisible());
+        QCOMPARE(page.findChild<QTreeWidget *>()->topLevelItem(0)->text(3),
+                 QStringLiteral("≠ 3 of 64 differ"));
+        context.tensor = 1;
+        Q_EMIT context.selectedTensorChanged();
+        Q_EMIT context.layoutReady(context.asked.back(), someLayout());
+        QVERIFY(page.findChild<LayoutView *>(QStringLiteral("layoutA"))->isVisible());
+    }
+
     void aClickChoosesItsRank()
     {
         LayoutContext context;

@@ -37,9 +37,18 @@ std::set<QString> owners(const SideLayout &side, bool differingOnly)
     return found;
 }
 
+/// One file holds the whole tensor, and no rank is behind it.
+bool isWhole(const SideLayout &side)
+{
+    return side.parts.size() == 1 && side.parts.front().owner.empty() && !side.cut;
+}
+
 /// What the picture of one side shows, in a sentence.
 QString sentenceOf(const SideLayout &side, const QString &name)
 {
+    if (isWhole(side))
+        return LayoutPage::tr("%1: one file holds the whole tensor, %2.")
+            .arg(name, displayText(side.parts.front().file));
     const std::set<QString> all = owners(side, false), differing = owners(side, true);
     const QString parts = countedText(side.parts.size(), "part", "parts");
     if (side.parts.empty())
@@ -68,7 +77,7 @@ LayoutPage::LayoutPage(ViewContext *context, QWidget *parent)
     m_description->setMargin(4);
     auto *splitter = new QSplitter(Qt::Vertical, this);
     splitter->setChildrenCollapsible(false);
-    auto *pictures = new QWidget(splitter);
+    auto *pictures = m_pictures = new QWidget(splitter);
     auto *grid = new QGridLayout(pictures);
     grid->setContentsMargins(4, 0, 4, 0);
     grid->setSpacing(2);
@@ -171,11 +180,14 @@ void LayoutPage::showInstead(const QString &problem)
         QPalette coloured = palette();
         coloured.setColor(QPalette::WindowText, i == 0 ? theme.a : theme.b);
         m_titles[i]->setPalette(coloured);
-        m_titles[i]->setText(
-            sides[i] ? tr("%1, cut into %2 of %3")
-                           .arg(names[i], countedText(sides[i]->parts.size(), "part", "parts"),
-                                qs(sides[i]->shape.toString()))
-                     : names[i]);
+        m_titles[i]->setText(sides[i] && isWhole(*sides[i])
+                                 ? tr("%1, whole: %2").arg(names[i], qs(sides[i]->shape.toString()))
+                                 : sides[i]
+                                 ? tr("%1, cut into %2 of %3")
+                                       .arg(names[i],
+                                            countedText(sides[i]->parts.size(), "part", "parts"),
+                                            qs(sides[i]->shape.toString()))
+                                 : names[i]);
         if (sides[i])
             sentences += sentenceOf(*sides[i], names[i]);
         if (sides[i] && sides[i]->cut)
@@ -183,6 +195,8 @@ void LayoutPage::showInstead(const QString &problem)
     }
     if (m_layout && !m_layout->notCounted.empty())
         sentences += tr("Differences were not counted: %1.").arg(displayText(m_layout->notCounted));
+    // Two plain boxes would tell nothing.
+    m_pictures->setVisible(!m_layout || !isWhole(m_layout->a) || !isWhole(m_layout->b));
     m_description->setText(problem.isEmpty() ? sentences.join(u' ') : problem);
     fillTable();
 }
@@ -199,7 +213,7 @@ void LayoutPage::fillTable()
         for (const LayoutPart &part : side->parts) {
             const bool differs = part.different.value_or(0) > 0;
             auto *item = new QTreeWidgetItem(
-                {name, ownerOf(part), boxText(part.box),
+                {name, isWhole(*side) ? QStringLiteral("–") : ownerOf(part), boxText(part.box),
                  (differs ? QStringLiteral("≠ ") : QString()) + differenceText(part),
                  displayText(part.file)});
             item->setSizeHint(0, QSize(0, forkpoint::rowHeight(font())));

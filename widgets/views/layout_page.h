@@ -37,6 +37,7 @@ private:
 
     ViewContext *m_context;
     QLabel *m_description;
+    QWidget *m_pictures;
     QLabel *m_titles[2];
     LayoutView *m_views[2];
     QTreeWidget *m_table;

@@ -123,7 +123,8 @@ void LayoutView::paintPart(QPainter &painter, const LayoutPart &part) const
     const QString sign = differs(part) ? QStringLiteral("≠ ")
         : part.different               ? QStringLiteral("= ")
                                        : QStringLiteral("? ");
-    QStringList lines{sign + ownerText(part)};
+    const bool isWhole = m_layout->parts.size() == 1 && part.owner.empty();
+    QStringList lines{sign + (isWhole ? tr("the whole tensor") : ownerText(part))};
     if (differs(part))
         lines += differenceText(part);
     const QFontMetricsF metrics(font());
