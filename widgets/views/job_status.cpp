@@ -76,10 +76,8 @@ QString jobText(const JobState &job)
     switch (job.phase) {
     case JobState::Phase::Idle: return {};
     case JobState::Phase::Running: return runningText(job);
-    case JobState::Phase::Finished:
-        return job.progress.bytesDone > 0
-            ? JobStatus::tr("%1: %2 read").arg(title, bytesText(job.progress.bytesDone))
-            : JobStatus::tr("%1: done").arg(title);
+    // How much was compared the banner says; what was seen last of a job is less than all of it.
+    case JobState::Phase::Finished: return JobStatus::tr("%1: done").arg(title);
     case JobState::Phase::Failed:
         return JobStatus::tr("%1 failed: %2").arg(title, displayText(job.error));
     case JobState::Phase::Cancelled: return JobStatus::tr("%1: cancelled").arg(title);

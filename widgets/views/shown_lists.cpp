@@ -74,9 +74,18 @@ std::vector<Remark> shownProblems(const ViewContext &context)
         }
     };
     for (Side side : {Side::A, Side::B}) {
+        const char *name = side == Side::A ? "A" : "B";
+        const SideState state = context.side(side);
         Diagnostics own;
-        for (const Diagnostic &diagnostic : context.side(side).diagnostics)
-            own.push_back(ofSide(side == Side::A ? "A" : "B", diagnostic));
+        if (state.phase == SideState::Phase::Failed)
+            own.push_back(ofSide(name,
+                                 {Severity::Error,
+                                  "not-opened",
+                                  {},
+                                  {},
+                                  "could not be opened: " + state.error.toStdString()}));
+        for (const Diagnostic &diagnostic : state.diagnostics)
+            own.push_back(ofSide(name, diagnostic));
         add(own);
     }
     if (const auto comparison = context.comparison()) {
