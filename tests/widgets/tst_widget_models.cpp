@@ -6,6 +6,7 @@
 #include "widgets/models/tensor_table_model.h"
 #include "widgets/models/tensor_tree_model.h"
 #include "widgets/models/value_table_model.h"
+#include "widgets/views/cell_delegate.h"
 #include "widgets/views/tensor_facts.h"
 #include "widgets/views/view_setup.h"
 #include "widgets/widget_test_main.h"
@@ -141,6 +142,27 @@ void TestWidgetModels::displayTextMakesHostileNamesInert()
     QVERIFY(plainToolTip(QStringLiteral("<b>x</b>")).contains(QLatin1String("&lt;b&gt;")));
     QCOMPARE(elidedMiddle(QString(100, u'x'), 40).size(), 40);
     QCOMPARE(elidedMiddle(QStringLiteral("short"), 40), QStringLiteral("short"));
+    // Names that begin alike stay apart: their last parts are whole while there is room.
+    const QFontMetrics metrics{QFont()};
+    const auto fits = [&](const QString &text, int width) {
+        return metrics.horizontalAdvance(text) <= width;
+    };
+    const QString tokens = QStringLiteral("gradients.0.embed_tokens.weight.grad"),
+                  places = QStringLiteral("gradients.0.embed_positions.weight.grad"),
+                  last = QStringLiteral("…weight.grad");
+    for (int width = metrics.horizontalAdvance(last); width < 300; width += 7) {
+        const QString shown = elidedName(tokens, metrics, width);
+        QVERIFY2(fits(shown, width), qPrintable(shown));
+        QVERIFY2(shown == tokens || shown.endsWith(last), qPrintable(shown));
+    }
+    QCOMPARE(elidedName(tokens, metrics, 1000), tokens);
+    const int room = metrics.horizontalAdvance(places) - 1;
+    QVERIFY(elidedName(places, metrics, room).startsWith(QStringLiteral("gradients.0.embed_")));
+    for (const QString &hostile : {QString(), QStringLiteral("."), QStringLiteral("...///"),
+                                   QString(4096, u'x'), QString(4096, u'.')}) {
+        for (const int width : {-5, 0, 3, 40})
+            QVERIFY(elidedName(hostile, metrics, width).size() <= hostile.size() + 1);
+    }
 }
 
 void TestWidgetModels::elementsHaveTheDigitsOfTheirType()

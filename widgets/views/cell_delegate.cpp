@@ -8,6 +8,8 @@
 #include <QApplication>
 #include <QPainter>
 
+#include <algorithm>
+
 namespace forkpoint {
 
 namespace {
@@ -30,7 +32,46 @@ void paintBar(QPainter *painter, const QRect &area, double fraction, const QColo
                              2, 2);
 }
 
+/// Where the part of a name begins that ends before `end`.
+qsizetype partBefore(const QString &name, qsizetype end)
+{
+    qsizetype begin = std::max<qsizetype>(0, end);
+    while (begin > 0 && name[begin - 1] != u'.' && name[begin - 1] != u'/')
+        --begin;
+    return begin;
+}
+
+/// What the style elides in the middle is shortened as a name is.
+void elide(QStyleOptionViewItem &cell)
+{
+    if (cell.textElideMode != Qt::ElideMiddle || cell.text.contains(u' ')
+        || (cell.displayAlignment & Qt::AlignRight))
+        return;
+    const QStyle *style = cell.widget ? cell.widget->style() : QApplication::style();
+    const int margin = style->pixelMetric(QStyle::PM_FocusFrameHMargin, &cell, cell.widget) + 1;
+    cell.text = elidedName(cell.text, QFontMetrics(cell.font), cell.rect.width() - 2 * margin);
+}
+
 } // namespace
+
+QString elidedName(const QString &name, const QFontMetrics &metrics, int width)
+{
+    if (metrics.horizontalAdvance(name) <= width)
+        return name;
+    // Both of the last two parts if they fit, else the last one.
+    const qsizetype last = partBefore(name, name.size());
+    for (const qsizetype begin : {partBefore(name, last - 1), last}) {
+        const QString tail = QChar(0x2026) + name.mid(begin);
+        const int left = width - metrics.horizontalAdvance(tail);
+        if (begin <= 0 || left < 0)
+            continue;
+        qsizetype head = std::min<qsizetype>(begin, left / 2); // no letter is as narrow
+        while (head > 0 && metrics.horizontalAdvance(name.left(head)) > left)
+            --head;
+        return name.left(head) + tail;
+    }
+    return metrics.elidedText(name, Qt::ElideMiddle, width);
+}
 
 void CellDelegate::initStyleOption(QStyleOptionViewItem *option, const QModelIndex &index) const
 {
@@ -50,15 +91,16 @@ void CellDelegate::paint(QPainter *painter, const QStyleOptionViewItem &option,
                          const QModelIndex &index) const
 {
     const QVariant bar = index.data(BarRole);
-    if (!bar.isValid()) {
-        QStyledItemDelegate::paint(painter, option, index);
-        return;
-    }
     QStyleOptionViewItem cell = option;
     initStyleOption(&cell, index);
+    const QStyle *style = cell.widget ? cell.widget->style() : QApplication::style();
+    if (!bar.isValid()) {
+        elide(cell);
+        style->drawControl(QStyle::CE_ItemViewItem, &cell, painter, cell.widget);
+        return;
+    }
     const QString text = cell.text;
     cell.text.clear();
-    const QStyle *style = cell.widget ? cell.widget->style() : QApplication::style();
     style->drawControl(QStyle::CE_ItemViewItem, &cell, painter, cell.widget);
 
     painter->save();

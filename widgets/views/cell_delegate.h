@@ -5,6 +5,10 @@
 
 namespace forkpoint {
 
+/// A name that fits into `width` pixels: its last two parts stay whole as long as there is room, since
+/// names that begin alike differ there ("optimizer.st…embed_tokens.weight").
+QString elidedName(const QString &name, const QFontMetrics &metrics, int width);
+
 /// Paints the cells of every table: colours of the theme by ColorRole, the bar of BarRole, numbers
 /// in the fixed-pitch face, rows as high as rowHeight().
 class CellDelegate : public QStyledItemDelegate

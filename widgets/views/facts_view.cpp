@@ -38,7 +38,9 @@ FactsView::FactsView(ViewContext *context, QWidget *parent) : QTreeWidget(parent
     setTextElideMode(Qt::ElideMiddle);
     setSelectionMode(QAbstractItemView::ExtendedSelection);
     setAllColumnsShowFocus(true);
-    header()->setStretchLastSection(true);
+    header()->setStretchLastSection(false);
+    for (const int side : {1, 2})
+        header()->setSectionResizeMode(side, QHeaderView::Stretch);
     addTableActions(this, context, QStringLiteral("facts"));
 }
 
@@ -65,7 +67,6 @@ void FactsView::setFacts(const std::vector<Fact> &facts)
         item->setSizeHint(0, QSize(0, forkpoint::rowHeight(font())));
     }
     setColumnWidth(0, fontMetrics().averageCharWidth() * 28);
-    setColumnWidth(1, fontMetrics().averageCharWidth() * 48);
 }
 
 } // namespace forkpoint
