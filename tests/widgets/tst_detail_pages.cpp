@@ -6,11 +6,13 @@
 #include "widgets/theme.h"
 #include "widgets/value_format.h"
 #include "widgets/views/element_view.h"
+#include "widgets/views/heat_map_colours.h"
 #include "widgets/views/heat_map_view.h"
 #include "widgets/views/path_dialog.h"
 #include "widgets/views/styled_text.h"
 #include "widgets/views/tensor_detail.h"
 #include "widgets/views/where_page.h"
+#include "widgets/wcag_contrast.h"
 #include "widgets/widget_test_main.h"
 
 #include <QAbstractItemModelTester>
@@ -184,6 +186,14 @@ void TestDetailPages::mapColoursTellMagnitudesApart()
     const QColor weak = view.colourOf(map.at(0, 1)), strong = view.colourOf(map.at(7, 5));
     QVERIFY(weak != theme.header);
     QVERIFY(strong != weak);
+    for (const QPalette &palette : {lightPalette(), darkPalette()}) {
+        const Theme own = Theme::of(palette);
+        for (const MapQuantity quantity :
+             {MapQuantity::A, MapQuantity::B, MapQuantity::Difference, MapQuantity::Ulp}) {
+            for (const double place : {0.0, 0.2, 0.4, 0.7, 1.0})
+                QVERIFY(contrast(heatColour(own, quantity, place), own.header) >= 3);
+        }
+    }
     MapCell unknown;
     unknown.elements = unknown.notFinite = 1;
     QCOMPARE(view.colourOf(unknown), theme.unknown);

@@ -4,6 +4,7 @@
 #include "widgets/display_text.h"
 #include "widgets/plot/picture.h"
 #include "widgets/theme.h"
+#include "widgets/views/heat_map_colours.h"
 
 #include <QHelpEvent>
 #include <QKeyEvent>
@@ -20,26 +21,6 @@ namespace forkpoint {
 namespace {
 
 constexpr int ScaleWidth = 12, Gap = 8;
-/// The weakest magnitude is still told from zero.
-constexpr double Weakest = 0.15;
-
-QColor mixed(const QColor &from, const QColor &to, double share)
-{
-    const auto mix = [share](int a, int b) { return int(std::lround(a + (b - a) * share)); };
-    return QColor(mix(from.red(), to.red()), mix(from.green(), to.green()),
-                  mix(from.blue(), to.blue()));
-}
-
-QColor strongest(const Theme &theme, MapQuantity quantity)
-{
-    switch (quantity) {
-    case MapQuantity::A: return theme.a;
-    case MapQuantity::B: return theme.b;
-    case MapQuantity::Difference:
-    case MapQuantity::Ulp: break;
-    }
-    return theme.difference;
-}
 
 QString nameOf(MapQuantity quantity)
 {
@@ -133,14 +114,12 @@ QColor HeatMapView::colourOf(const MapCell &cell) const
     if (cell.index == NoIndex && cell.notFinite > 0)
         return theme.unknown;
     if (cell.index == NoIndex || cell.value == 0.0)
-        return isOfDifference(quantity) && cell.differing > 0
-            ? mixed(theme.header, strongest(theme, quantity), Weakest)
-            : theme.header;
+        return isOfDifference(quantity) && cell.differing > 0 ? heatColour(theme, quantity, 0)
+                                                              : theme.header;
     const ColourRange used = range();
     const double span = std::max(1, used.highest - used.lowest + 1);
     const double place = std::log2(std::fabs(cell.value)) - used.lowest;
-    return mixed(theme.header, strongest(theme, quantity),
-                 Weakest + (1 - Weakest) * std::clamp(place / span, 0.0, 1.0));
+    return heatColour(theme, quantity, place / span);
 }
 
 void HeatMapView::render()
@@ -446,9 +425,7 @@ void HeatMapView::paintScale(QPainter &painter, const QRect &area) const
     const ColourRange used = range();
     const QRect bar(area.right() + Gap, area.top(), ScaleWidth, area.height());
     QLinearGradient gradient(bar.bottomLeft(), bar.topLeft());
-    const QColor strong = strongest(theme, m_map->query.quantity);
-    gradient.setColorAt(0, mixed(theme.header, strong, Weakest));
-    gradient.setColorAt(1, strong);
+    addHeatColours(gradient, theme, m_map->query.quantity);
     painter.fillRect(bar, gradient);
     painter.setPen(theme.border);
     painter.setBrush(Qt::NoBrush);

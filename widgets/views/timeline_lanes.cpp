@@ -25,10 +25,11 @@ QString tr(const char *text)
     return QCoreApplication::translate("TimelineLanes", text);
 }
 
-/// Between no difference and all: never so pale that one of a million could be taken for none.
-QColor shade(const QColor &surface, const QColor &full, double share)
+/// Between no difference and all: never so pale that one of a million could be taken for none. What
+/// has no outline in the full colour is seen by itself: 0.7 of it has a contrast of 3 to 1.
+QColor shade(const QColor &surface, const QColor &full, double share, double least = 0.35)
 {
-    const double weight = 0.35 + 0.65 * std::clamp(share, 0.0, 1.0);
+    const double weight = least + (1 - least) * std::clamp(share, 0.0, 1.0);
     const auto mixed = [&](int from, int to) {
         return int(std::lround(from + (to - from) * weight));
     };
@@ -139,7 +140,7 @@ void TimelineLanes::paintCell(QPainter &painter, const QRect &cell, const Timeli
         // Without room for a sign, height tells: differing columns are full, others low.
         const int height = differs ? cell.height() - 2 : std::max(2, cell.height() / 4);
         painter.fillRect(QRect(cell.left(), cell.bottom() - height, cell.width(), height),
-                         differs ? shade(theme.surface, color, share) : color);
+                         differs ? shade(theme.surface, color, share, 0.7) : color);
         return;
     }
     painter.setPen(QPen(differs ? color : theme.border, 1));
