@@ -115,7 +115,7 @@ QString Arguments::help()
         "                        pin and expect mark the selected tensor, filter=TEXT,\n"
         "                        rename=RULE, goto=INDEX and mapping=SHEET fill in what they\n"
         "                        name;\n"
-        "                        dialogs: open, export, mapping, shortcuts\n"
+        "                        dialogs: open, export, print, mapping, shortcuts\n"
         "\n"
         "For documents and tests:\n"
         "      --screenshot FILE writes the window to a PNG once the comparison has finished,\n"

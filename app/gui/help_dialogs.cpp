@@ -108,9 +108,11 @@ void showShortcuts(QWidget *window)
     bold.setBold(true);
     for (int group = 0; group < list->topLevelItemCount(); ++group)
         list->topLevelItem(group)->setFont(0, bold);
+    list->header()->setStretchLastSection(false);
     list->header()->setSectionResizeMode(0, QHeaderView::Stretch);
+    list->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
     QDialog *dialog = makeDialog(window, QObject::tr("Shortcuts"), list);
-    dialog->resize(dialog->fontMetrics().averageCharWidth() * 70,
+    dialog->resize(dialog->fontMetrics().averageCharWidth() * 84,
                    dialog->fontMetrics().height() * 34);
     dialog->show();
 }

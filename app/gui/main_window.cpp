@@ -195,6 +195,7 @@ void MainWindow::showPage()
         return;
     m_list->showPage(TensorList::Page::Tensors); // which is where the keyboard goes first
     leadToRecords();
+    leadToValues();
 }
 
 // --- what the views want ------------------------------------------------------------------------
@@ -236,7 +237,10 @@ void MainWindow::connectViews()
         refreshActions();
     });
     connect(&m_context, &ViewContext::comparisonChanged, this, &MainWindow::refreshActions);
-    connect(&m_context, &ViewContext::stepComparisonChanged, this, &MainWindow::showPage);
+    connect(&m_context, &ViewContext::stepComparisonChanged, this, [this] {
+        showPage();
+        leadToValues();
+    });
     connect(&m_context, &ViewContext::jobChanged, this, &MainWindow::refreshJob);
 }
 
@@ -266,42 +270,6 @@ void MainWindow::giveRoom(QDockWidget *dock)
 void MainWindow::showMessage(const QString &text)
 {
     m_status->showMessage(text);
-}
-
-std::optional<Place> MainWindow::currentPlace() const
-{
-    const auto comparison = m_context.stepComparison();
-    const auto row = m_context.selectedTensor();
-    if (!comparison || !row || *row >= comparison->tensors.size())
-        return std::nullopt;
-    return Place{m_context.selectedStep(), comparison->tensors[*row].name};
-}
-
-void MainWindow::rememberPlace()
-{
-    const std::optional<Place> place = currentPlace();
-    // Another step is still being read: where one was is not where one went.
-    if (place && place == m_leaving)
-        return;
-    m_leaving.reset();
-    if (place)
-        m_places.visit(*place);
-    else if (!m_context.comparison())
-        m_places.clear();
-    refreshPlaces();
-}
-
-void MainWindow::refreshPlaces()
-{
-    m_back->setEnabled(m_places.canGoBack());
-    m_forward->setEnabled(m_places.canGoForward());
-}
-
-void MainWindow::go(const Place &place)
-{
-    m_leaving = currentPlace();
-    refreshPlaces();
-    m_context.selectPlace(place.step, place.tensor);
 }
 
 void MainWindow::refreshActions()

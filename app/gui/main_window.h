@@ -72,6 +72,7 @@ private:
     void mark(void (PairNotes::*set)(const std::string &, bool));
     void showItem(const QString &name);
     void leadToRecords();
+    void leadToValues();
     void restoreWindow();
 
     QAction *addTo(QMenu *menu, const QString &text, const QKeySequence &shortcut,
@@ -112,6 +113,7 @@ private:
     RecordDetail *m_recordDetail;
     QStackedWidget *m_right; ///< of the tensor or of the record
     bool m_ledToRecords = false;
+    bool m_ledToValues = false;
     SideChips *m_chips;
     RemarkDock *m_findings, *m_problems;
     NonFiniteDock *m_nonFinite;

@@ -83,7 +83,7 @@ void MainWindow::buildFileMenu()
     }
     m_cancel = addTo(menu, tr("Ca&ncel"), tr("Ctrl+."), [this] { m_context.cancelJob(); });
     menu->addSeparator();
-    m_close = addTo(menu, tr("C&lose"), QKeySequence::Close, [this] { m_context.closeAll(); });
+    m_close = addTo(menu, tr("C&lose"), tr("Ctrl+W"), [this] { m_context.closeAll(); });
     addTo(menu, tr("&Quit"), tr("Ctrl+Q"), [this] { close(); });
 }
 

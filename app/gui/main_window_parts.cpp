@@ -33,6 +33,7 @@ bool MainWindow::showPart(const QString &word)
         {QStringLiteral("nonfinite"), [&] { m_searchNonFinite->trigger(); }},
         {QStringLiteral("open"), [&] { chooseSide(Side::A); }},
         {QStringLiteral("export"), [&] { chooseReport(); }},
+        {QStringLiteral("print"), [&] { m_print->trigger(); }},
         {QStringLiteral("mapping"), [&] { chooseMapping(); }},
         {QStringLiteral("shortcuts"), [&] { showShortcuts(this); }},
     };

@@ -74,6 +74,21 @@ void MainWindow::leadToRecords()
         showRecordPart(QStringLiteral("records"));
 }
 
+/// Where a checkpoint holds values alone, they are what there is.
+void MainWindow::leadToValues()
+{
+    const auto shown = m_context.stepComparison();
+    if (!shown) {
+        m_ledToValues = false;
+        return;
+    }
+    if (m_ledToValues || !shown->tensors.empty() || shown->values.empty() || !shown->finished)
+        return;
+    m_ledToValues = true;
+    if (m_list->page() == TensorList::Page::Tensors)
+        m_list->showPage(TensorList::Page::Values);
+}
+
 bool MainWindow::showRecordPart(const QString &word)
 {
     const std::pair<QString, RecordDetail::Page> parts[] = {

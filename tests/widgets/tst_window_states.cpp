@@ -2,11 +2,13 @@
 // States of the window that are not "two runs, compared": what is shown, and where it leads.
 #include "loaders/hdf5_client.h"
 #include "viewer_fixture.h"
+#include "wcag_contrast.h"
 #include "widget_test_main.h"
 #include "widgets/outlined_style.h"
 #include "widgets/theme.h"
 #include "widgets/views/element_view.h"
 #include "widgets/views/heat_map_view.h"
+#include "widgets/views/job_status.h"
 #include "widgets/views/step_strip.h"
 #include "widgets/views/styled_text.h"
 #include "widgets/views/tensor_detail.h"
@@ -16,15 +18,20 @@
 
 #include <QCheckBox>
 #include <QComboBox>
+#include <QDialog>
 #include <QDockWidget>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
+#include <QMenuBar>
 #include <QRadioButton>
 #include <QSettings>
 #include <QStyleOptionButton>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QToolButton>
 #include <QTreeView>
+#include <QTreeWidget>
 
 #include <array>
 #include <cmath>
@@ -32,22 +39,6 @@
 using namespace forkpoint;
 
 namespace {
-
-/// Relative luminance of sRGB, as WCAG 2 defines it.
-double luminance(const QColor &color)
-{
-    const auto linear = [](double value) {
-        return value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
-    };
-    return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF())
-        + 0.0722 * linear(color.blueF());
-}
-
-double contrast(const QColor &one, const QColor &other)
-{
-    const double a = luminance(one), b = luminance(other);
-    return (std::max(a, b) + 0.05) / (std::min(a, b) + 0.05);
-}
 
 /// The best contrast to `surface` near the left edge of a control, half way down.
 double edgeContrast(QWidget &control, const QRect &area, const QColor &surface)
@@ -65,6 +56,16 @@ QStringList linksOf(const Viewer &viewer)
     for (const StyledText *text : viewer.find<VerdictBanner>()->findChildren<StyledText *>())
         links += text->links();
     return links;
+}
+
+QString textsOf(const QWidget *view)
+{
+    QStringList texts;
+    for (const StyledText *text : view->findChildren<StyledText *>()) {
+        if (text->isVisible())
+            texts += text->plainText();
+    }
+    return texts.join(u'\n');
 }
 
 QString placeholdersOf(QWidget *view)
@@ -92,11 +93,17 @@ private Q_SLOTS:
     void aBrokenSideAloneSaysWhy();
     void oneSideAloneShowsItsElements_data();
     void oneSideAloneShowsItsElements();
+    void aSideThatCannotBeReadHidesNothingOfTheOther_data();
+    void aSideThatCannotBeReadHidesNothingOfTheOther();
+    void identicalElementsAreListedByIndex();
+    void valuesAloneAreShownFirst();
+    void thePageOfKeysNamesThemAll();
     void aStepThatIsNotThereIsSaid();
     void whatHasNoPartnerIsShown_data();
     void whatHasNoPartnerIsShown();
     void singleCheckpointsHaveNoStep();
     void whatWasNotComparedIsNotCalledUnrecorded();
+    void dialogsShowAllOfTheirTexts();
     void anEmptyDockTakesLittleRoom();
 
 private:
@@ -185,6 +192,8 @@ void TestWindowStates::aBrokenSideAloneSaysWhy()
              qPrintable(banner->plainText()));
     QVERIFY(banner->plainText().contains(viewer.context.side(Side::A).error));
     QVERIFY(linksOf(viewer).contains(QStringLiteral("open:A")));
+    const auto *problems = viewer.window.findChild<QToolButton *>(QStringLiteral("problems"));
+    QTRY_COMPARE(problems->text(), QStringLiteral("1 problem"));
 }
 
 void TestWindowStates::oneSideAloneShowsItsElements_data()
@@ -251,6 +260,112 @@ void TestWindowStates::oneSideAloneShowsItsElements()
                                  && map->map()->query.quantity == MapQuantity::Difference,
                              Patience);
     QCOMPARE(map->map()->largest, 0.0);
+}
+
+// Two float32 tensors, v and w: 1, 2 and 3 to 6; of B the last number is cut off.
+void TestWindowStates::aSideThatCannotBeReadHidesNothingOfTheOther_data()
+{
+    QTest::addColumn<bool>("isA");
+    QTest::newRow("A is whole") << true;
+    QTest::newRow("B is whole") << false;
+}
+
+void TestWindowStates::aSideThatCannotBeReadHidesNothingOfTheOther()
+{
+    QFETCH(bool, isA);
+    const QByteArray header = R"({"v":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
+                              R"("w":{"dtype":"F32","shape":[4],"data_offsets":[8,24]}})";
+    const std::uint64_t size = std::uint64_t(header.size());
+    const std::array<float, 6> numbers{1, 2, 3, 4, 5, 6};
+    const QString paths[] = {m_folder.filePath(QStringLiteral("whole.safetensors")),
+                             m_folder.filePath(QStringLiteral("cut.safetensors"))};
+    for (const bool isCut : {false, true}) {
+        QFile file(paths[isCut]);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(reinterpret_cast<const char *>(&size), sizeof size);
+        file.write(header);
+        file.write(reinterpret_cast<const char *>(numbers.data()), isCut ? 20 : 24);
+    }
+    Viewer viewer;
+    viewer.context.openPair(paths[!isA], paths[isA]);
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
+    viewer.context.selectTensor(viewer.rowOf("w"));
+    auto *detail = viewer.find<TensorDetail>();
+    const ElementView *elements = detail->elementView();
+    QTRY_COMPARE_WITH_TIMEOUT(elements->rowCount(), std::uint64_t(4), Patience);
+    const QString none = QStringLiteral("–"), value = QStringLiteral("5");
+    QTRY_COMPARE_WITH_TIMEOUT(
+        elements->rowTexts(2).mid(0, 5),
+        (QStringList{QStringLiteral("[2]"), isA ? value : none, isA ? none : value, none, none}),
+        Patience);
+    const QString why = isA ? QStringLiteral("A alone, by index: B cannot be read")
+                            : QStringLiteral("B alone, by index: A cannot be read");
+    QVERIFY2(textsOf(detail).contains(why), qPrintable(textsOf(detail)));
+    // The other tensor is a pair again.
+    viewer.context.selectTensor(viewer.rowOf("v"));
+    QTRY_COMPARE_WITH_TIMEOUT(elements->rowTexts(1).mid(1, 2),
+                              (QStringList{QStringLiteral("2"), QStringLiteral("2")}), Patience);
+    QVERIFY(!textsOf(detail).contains(why));
+}
+
+void TestWindowStates::identicalElementsAreListedByIndex()
+{
+    Viewer viewer;
+    const QString path = SampleA + QStringLiteral("/step_000004.pt");
+    viewer.context.openPair(path, path);
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
+    auto *detail = viewer.find<TensorDetail>();
+    QTRY_COMPARE_WITH_TIMEOUT(detail->elementView()->rowCount(), std::uint64_t(768), Patience);
+    const QString value = QStringLiteral("1.47755194"); // by torch
+    QTRY_COMPARE_WITH_TIMEOUT(detail->elementView()->rowTexts(0).mid(0, 3),
+                              (QStringList{QStringLiteral("[0, 0]"), value, value}), Patience);
+    QVERIFY2(
+        textsOf(detail).contains(QStringLiteral("No element differs: all are listed by index")),
+        qPrintable(textsOf(detail)));
+    // What ends tells no number of its own beside the banner's.
+    for (const QLabel *label : viewer.find<JobStatus>()->findChildren<QLabel *>())
+        QVERIFY2(!label->text().contains(QStringLiteral(" read")), qPrintable(label->text()));
+}
+
+// {'lr': 0.5, 'n': 3} by pickle.dumps(…, 2).
+void TestWindowStates::valuesAloneAreShownFirst()
+{
+    QFile file(m_folder.filePath(QStringLiteral("values.pkl")));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(QByteArray::fromHex(
+        "80027d71002858020000006c727101473fe000000000000058010000006e71024b03752e"));
+    file.close();
+    Viewer viewer;
+    viewer.context.openPair(file.fileName(), file.fileName());
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
+    auto *list = viewer.find<TensorList>();
+    QTRY_VERIFY(list->page() == TensorList::Page::Values);
+    QCOMPARE(list->findChild<QTreeView *>(QStringLiteral("valueTable"))->model()->rowCount(), 2);
+    viewer.context.openPair(SampleA, SampleC);
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished() && viewer.context.stepComparison()
+                                 && !viewer.context.stepComparison()->tensors.empty(),
+                             Patience);
+}
+
+// Every key of a menu is on the page of keys, spelled as the menu has it.
+void TestWindowStates::thePageOfKeysNamesThemAll()
+{
+    QFile page(QStringLiteral(FORKPOINT_SAMPLES "/../docs/keyboard.md"));
+    QVERIFY(page.open(QIODevice::ReadOnly));
+    const QString text = QString::fromUtf8(page.readAll());
+    Viewer viewer;
+    int seen = 0;
+    for (const QMenu *menu : viewer.window.menuBar()->findChildren<QMenu *>()) {
+        for (const QAction *action : menu->actions()) {
+            const QString key = action->shortcut().toString(QKeySequence::PortableText);
+            if (key.isEmpty())
+                continue;
+            ++seen;
+            const bool isAlt = key.startsWith(QLatin1String("Alt+")) && key.back().isDigit();
+            QVERIFY2(isAlt || text.contains(key), qPrintable(action->text() + u' ' + key));
+        }
+    }
+    QVERIFY(seen > 30);
 }
 
 void TestWindowStates::aStepThatIsNotThereIsSaid()
@@ -330,6 +445,38 @@ void TestWindowStates::whatWasNotComparedIsNotCalledUnrecorded()
     QVERIFY2(!text.contains(QStringLiteral("not recorded")), qPrintable(text));
     QVERIFY2(!text.contains(QStringLiteral("0 of 0")), qPrintable(text));
     QVERIFY(linksOf(viewer).contains(QStringLiteral("problems")));
+}
+
+void TestWindowStates::dialogsShowAllOfTheirTexts()
+{
+    Viewer viewer;
+    viewer.context.openPair(SampleA, SampleC);
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
+    viewer.window.showPart(QStringLiteral("print"));
+    QDialog *print = nullptr;
+    for (QDialog *each : viewer.window.findChildren<QDialog *>())
+        print = each->inherits("QPrintDialog") ? each : print;
+    QVERIFY(print && print->isVisible());
+    QVERIFY(print->width() <= 1280 && print->height() <= 800);
+    print->reject();
+    viewer.window.showPart(QStringLiteral("shortcuts"));
+    const QTreeWidget *list = nullptr;
+    for (const QTreeWidget *each : viewer.window.findChildren<QTreeWidget *>())
+        list = each->accessibleName() == QLatin1String("Shortcuts") ? each : list;
+    QVERIFY(list);
+    QTRY_VERIFY(list->isVisible());
+    const QFontMetrics metrics = list->fontMetrics();
+    for (int group = 0; group < list->topLevelItemCount(); ++group) {
+        const QTreeWidgetItem *parent = list->topLevelItem(group);
+        for (int i = 0; i < parent->childCount(); ++i) {
+            for (const int column : {0, 1}) {
+                const int indent = column == 0 ? list->indentation() + 6 : 0;
+                const QString text = parent->child(i)->text(column);
+                QVERIFY2(metrics.horizontalAdvance(text) + indent < list->columnWidth(column),
+                         qPrintable(text));
+            }
+        }
+    }
 }
 
 void TestWindowStates::anEmptyDockTakesLittleRoom()
