@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <vector>
 
 namespace forkpoint {
@@ -63,10 +62,10 @@ void *allocated(ByteView bytes, std::size_t size)
 
 Hdf5Reader textReader(Lists lists)
 {
-    return [kept = std::make_shared<const Lists>(std::move(lists))](hid_t, void *out) -> herr_t {
+    return [lists = std::move(lists)](hid_t, void *out) -> herr_t {
         auto *const texts = static_cast<char **>(out);
-        for (std::size_t i = 0; i < kept->size(); ++i) {
-            const ByteView bytes((*kept)[i].bytes);
+        for (std::size_t i = 0; i < lists.size(); ++i) {
+            const ByteView bytes(lists[i].bytes);
             texts[i] = static_cast<char *>(allocated(bytes, bytes.size() + 1));
             if (texts[i] == nullptr)
                 return -1;
@@ -75,22 +74,20 @@ Hdf5Reader textReader(Lists lists)
     };
 }
 
-Hdf5Reader listReader(Lists lists, Hdf5Handle base)
+Hdf5Reader listReader(Lists lists, hid_t type)
 {
-    const auto type = std::make_shared<const Hdf5Handle>(std::move(base));
-    const auto kept = std::make_shared<const Lists>(std::move(lists));
-    return [type, kept](hid_t memory, void *out) -> herr_t {
-        const Hdf5Handle wanted(H5Tget_super(memory));
-        const std::size_t width = std::max(H5Tget_size(wanted.get()), H5Tget_size(type->get()));
-        for (std::size_t i = 0; i < kept->size(); ++i) {
-            const List &list = (*kept)[i];
+    return [lists = std::move(lists), type](hid_t memory, void *out) -> herr_t {
+        const Hdf5Handle stored(H5Tget_super(type)), wanted(H5Tget_super(memory));
+        const std::size_t width = std::max(H5Tget_size(wanted.get()), H5Tget_size(stored.get()));
+        for (std::size_t i = 0; i < lists.size(); ++i) {
+            const List &list = lists[i];
             hvl_t &told = static_cast<hvl_t *>(out)[i];
             told = {list.count, nullptr};
             if (list.count == 0)
                 continue;
             told.p = allocated(list.bytes, list.count * width);
             if (told.p == nullptr
-                || H5Tconvert(type->get(), wanted.get(), list.count, told.p, nullptr, H5P_DEFAULT)
+                || H5Tconvert(stored.get(), wanted.get(), list.count, told.p, nullptr, H5P_DEFAULT)
                     < 0)
                 return -1;
         }
@@ -108,14 +105,13 @@ Result<Hdf5Reader> storedReader(const Hdf5Handle &type, ByteView elements)
         return textReader(std::move(texts));
     }
     if (kind == H5T_VLEN) {
-        Hdf5Handle base(H5Tget_super(type.get()));
+        const Hdf5Handle base(H5Tget_super(type.get()));
         FP_TRY(Lists lists, readLists(elements, H5Tget_size(base.get())));
-        return listReader(std::move(lists), std::move(base));
+        return listReader(std::move(lists), type.get());
     }
-    const auto kept =
-        std::make_shared<const std::vector<std::byte>>(elements.begin(), elements.end());
-    return Hdf5Reader([kept](hid_t, void *out) -> herr_t {
-        std::copy(kept->begin(), kept->end(), static_cast<std::byte *>(out));
+    return Hdf5Reader([kept = std::vector<std::byte>(elements.begin(), elements.end())](
+                          hid_t, void *out) -> herr_t {
+        std::copy(kept.begin(), kept.end(), static_cast<std::byte *>(out));
         return 0;
     });
 }

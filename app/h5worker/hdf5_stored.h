@@ -10,7 +10,7 @@ namespace forkpoint {
 
 /// Reads elements of a type from their bytes as they are stored, one after the other, as libhdf5 would read
 /// them into memory: what text and lists lead to in global heaps is read at once. What it leaves in memory
-/// for them is given back as what libhdf5 leaves there.
+/// for them is given back as what libhdf5 leaves there. `type` must outlive the reader.
 Result<Hdf5Reader> storedReader(const Hdf5Handle &type, ByteView elements);
 
 } // namespace forkpoint

@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// HDF5 files of h5py, hdf5plugin and Keras against what was in memory when they were written, and
-// the worker that looks through them: ended, stopped, starved, and talking nonsense.
-#include "loaders/chunk_cache.h"
-#include "loaders/chunk_filters.h"
+// HDF5 files of h5py, hdf5plugin and Keras against what was in memory when they were written.
 #include "loaders/hdf5_client.h"
-#include "loaders/hdf5_protocol.h"
 #include "tests/support/hdf5_files.h"
 
 #include <atomic>
 
-#include <QElapsedTimer>
 #include <QJsonObject>
 #include <QMap>
-#include <QTemporaryDir>
 #include <QTest>
-
-#include <signal.h>
-#include <unistd.h>
 
 using namespace forkpoint;
 using namespace forkpoint::test;
@@ -29,41 +20,6 @@ QString shapeOf(const TensorRef &tensor)
 {
     return QString::fromStdString(tensor.shape.toString());
 }
-
-/// The children of this process's main thread: the worker that runs right now.
-pid_t childProcess()
-{
-    const QByteArray list = fileBytes(QStringLiteral("/proc/self/task/%1/children").arg(getpid()));
-    return pid_t(list.split(' ').value(0).toInt());
-}
-
-/// A file that does something to the worker when it asks for the n-th range.
-class TrapSource final : public ByteSource
-{
-public:
-    TrapSource(const QByteArray &bytes, int reads, int signal)
-        : m_bytes(toBytes(bytes)),
-          m_reads(reads),
-          m_signal(signal)
-    {
-    }
-    const std::string &name() const override { return m_name; }
-    std::uint64_t size() const override { return m_bytes.size(); }
-    Status read(std::uint64_t offset, MutableByteView out) const override
-    {
-        if (--m_reads == 0 && childProcess() > 0)
-            kill(childProcess(), m_signal);
-        FP_CHECK(checkRange(m_name, offset, out.size(), size()));
-        std::copy_n(m_bytes.begin() + std::ptrdiff_t(offset), out.size(), out.begin());
-        return {};
-    }
-
-private:
-    std::vector<std::byte> m_bytes;
-    mutable int m_reads;
-    int m_signal;
-    std::string m_name = "trap.h5";
-};
 
 /// Counts the ranges read from a file.
 class CountingSource final : public ByteSource
@@ -85,30 +41,6 @@ private:
     std::vector<std::byte> m_bytes;
     std::string m_name = "counted.h5";
 };
-
-Hdf5Dataset exampleDataset()
-{
-    Hdf5Dataset dataset;
-    dataset.path = {"a", "b\xff"};
-    dataset.object = 96;
-    dataset.dims = {3, 4};
-    dataset.elementSize = 12;
-    Hdf5Field field;
-    field.path = {"x"};
-    field.offset = 4;
-    field.loops = {{2, 4}};
-    field.scalar = {Hdf5Scalar::Kind::Float, 4, true, 32, 0, 31, 23, 8, 0, 23, 127, true, "float"};
-    dataset.fields = {field};
-    dataset.declaredType = "bfloat16";
-    dataset.fill = {std::byte(1), std::byte(2)};
-    dataset.layout = Hdf5Dataset::Layout::Chunked;
-    dataset.bytes = {std::byte(9)};
-    dataset.chunkDims = {2, 2};
-    dataset.filters = {{1, {6}}, {32001, {1, 2, 3}}};
-    dataset.mappings = {{"other.h5", "/x", {0, 1}, {3, 2}, {4}, {6}}};
-    dataset.problem = "why";
-    return dataset;
-}
 
 QByteArray text(const QString &value)
 {
@@ -289,39 +221,6 @@ private slots:
         QVERIFY(!type.identicalTo(valueNamed(loaded, "committed_other")));
     }
 
-    /// A frame with two layers "b2nd", each of a whole chunk: sound but for the second one.
-    void refusesASecondLayerOfBlocks()
-    {
-        const auto layer = QByteArray::fromHex("c6000000009500019"
-                                               "1d30000000000000004"
-                                               "91d20000000491d200000004");
-        QByteArray frame = QByteArray::fromHex("9ea8") + QByteArray("b2frame\0", 8)
-            + QByteArray::fromHex("d200000100") + QByteArray(23, '\0')
-            + QByteArray::fromHex("d30000000000000000d200000001") + QByteArray(35, '\0')
-            + QByteArray::fromHex("93000000de0002");
-        const auto place = char(frame.size() + 2 * 10);
-        for (int i = 0; i < 2; ++i)
-            frame += QByteArray("\xa4"
-                                "b2nd\xd2\0\0\0",
-                                9)
-                + place;
-        frame += layer;
-        frame.resize(256);
-        const auto &filters = chunkFilters();
-        const auto blosc2 = std::find_if(filters.begin(), filters.end(),
-                                         [](const ChunkFilter &each) { return each.id == 32026; });
-        QVERIFY(blosc2 != filters.end());
-        const auto twice = blosc2->undo(toBytes(frame), {}, 4);
-        QVERIFY(!twice.ok());
-        QVERIFY2(twice.error().text.find("must be a frame") != std::string::npos,
-                 twice.error().text.c_str());
-        frame[frame.indexOf("b2nd") + 3] = 'x';
-        const auto once = blosc2->undo(toBytes(frame), {}, 4);
-        QVERIFY(!once.ok());
-        QVERIFY2(once.error().text.find("must be a frame") == std::string::npos,
-                 once.error().text.c_str());
-    }
-
     /// In Blosc 2 such elements are whatever was in memory.
     void refusesElementsThatWereNeverSet()
     {
@@ -344,252 +243,8 @@ private slots:
         }
     }
 
-    void survivesAWorkerThatIsEnded()
-    {
-        for (const int reads : {1, 2}) {
-            const auto source =
-                std::make_shared<TrapSource>(fileBytes(Folder + "chunks.h5"), reads, SIGKILL);
-            const Loaded loaded = load(hdf5Loader(), source);
-            const std::string told = loaded.status.ok() ? "" : loaded.status.error().message();
-            QVERIFY2(told.find("signal 9") != std::string::npos || loaded.tells("signal 9"),
-                     told.c_str());
-        }
-        QVERIFY(openHdf5("user_block.h5").status.ok());
-    }
-
-    void survivesAWorkerThatHangs()
-    {
-        OpenOptions options;
-        options.hdf5Worker.patience = std::chrono::milliseconds(300);
-        const auto source =
-            std::make_shared<TrapSource>(fileBytes(Folder + "types.h5"), 1, SIGSTOP);
-        QElapsedTimer timer;
-        timer.start();
-        const Loaded loaded = load(hdf5Loader(), source, options);
-        QVERIFY(!loaded.status.ok());
-        QVERIFY(loaded.status.error().text.find("no progress in 300 ms") != std::string::npos);
-        QVERIFY(timer.elapsed() < 10'000);
-        QCOMPARE(childProcess(), 0);
-    }
-
-    void survivesAWorkerWithoutMemory()
-    {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-        QSKIP("sanitizers need the address space");
-#endif
-        OpenOptions options;
-        options.hdf5Worker.memoryBytes = 1u << 20;
-        const Loaded loaded = openHdf5("chunks.h5", options);
-        QVERIFY(!loaded.status.ok() || !loaded.catalog().complete);
-        QVERIFY(openHdf5("chunks.h5").status.ok());
-    }
-
-    /// The dataset whose chunks were being told, and none that was told wholly.
-    void blamesTheDatasetThatWasNotToldWholly_data()
-    {
-        QTest::addColumn<bool>("isWhole");
-        QTest::newRow("told") << true;
-        QTest::newRow("being told") << false;
-    }
-    void blamesTheDatasetThatWasNotToldWholly()
-    {
-        QFETCH(bool, isWhole);
-        Hdf5Dataset dataset = exampleDataset();
-        dataset.path = {"a"};
-        dataset.dims = dataset.chunkDims = {2};
-        dataset.elementSize = 4;
-        dataset.fields.front().path.clear();
-        dataset.fields.front().offset = 0;
-        dataset.fields.front().loops.clear();
-        dataset.filters.clear();
-        dataset.mappings.clear();
-        dataset.bytes.clear();
-        dataset.fill.assign(4, std::byte(0));
-        dataset.declaredType.clear();
-        const QTemporaryDir folder;
-        QFile frames(folder.filePath("frames"));
-        QVERIFY(frames.open(QIODevice::WriteOnly));
-        const auto write = [&frames](const std::vector<std::byte> &frame) {
-            frames.write(reinterpret_cast<const char *>(frame.data()), qint64(frame.size()));
-        };
-        write(hdf5Frame(dataset));
-        write(hdf5Frame(std::vector<Hdf5Chunk>{{0, 0, 8, 0}}));
-        if (isWhole)
-            write(hdf5Frame(std::vector<Hdf5Chunk>()));
-        frames.close();
-        QFile program(folder.filePath("worker"));
-        QVERIFY(program.open(QIODevice::WriteOnly));
-        program.write("#!/bin/sh\ncat '" + frames.fileName().toUtf8() + "' >&0\nkill -11 $$\n");
-        program.close();
-        program.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
-        OpenOptions options;
-        options.hdf5Worker.program = program.fileName().toStdString();
-        const Loaded loaded = openHdf5("types.h5", options);
-        QVERIFY(loaded.status.ok());
-        QVERIFY(loaded.tells("signal 11"));
-        QVERIFY(!loaded.catalog().complete);
-        QVERIFY(named(loaded, "a"));
-        QCOMPARE(whyUnreadable(loaded, "a").empty(), isWhole);
-    }
-
-    void survivesAnyOtherProgram_data()
-    {
-        QTest::addColumn<QByteArray>("script");
-        QTest::addColumn<QByteArray>("told");
-        QTest::newRow("ends") << QByteArray("exit 3") << QByteArray("ended with status 3");
-        QTest::newRow("is killed") << QByteArray("kill -11 $$") << QByteArray("signal 11");
-        QTest::newRow("talks nonsense")
-            << QByteArray("printf 'nonsense, as it were' >&0") << QByteArray("must be a frame");
-        QTest::newRow("announces much")
-            << QByteArray("printf '\\377\\377\\377\\377A' >&0") << QByteArray("must be a frame");
-        QTest::newRow("unknown kind")
-            << QByteArray("printf '\\0\\0\\0\\0\\310' >&0") << QByteArray("unknown kind");
-        // 64 KiB at byte 0, again and again, of which it takes nothing.
-        QTest::newRow("asks for ever")
-            << QByteArray("while :; do printf '\\14\\0\\0\\0@\\0\\0\\0\\0\\0\\0\\0\\0\\0\\1\\0\\0'"
-                          " >&0; done")
-            << QByteArray("no progress");
-        QTest::newRow("says nothing")
-            << QByteArray("while :; do :; done") << QByteArray("no progress");
-    }
-    void survivesAnyOtherProgram()
-    {
-        QFETCH(QByteArray, script);
-        QFETCH(QByteArray, told);
-        const QTemporaryDir folder;
-        QFile program(folder.filePath("worker"));
-        QVERIFY(program.open(QIODevice::WriteOnly));
-        program.write("#!/bin/sh\n" + script + "\n");
-        program.close();
-        program.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
-        OpenOptions options;
-        options.hdf5Worker.program = program.fileName().toStdString();
-        options.hdf5Worker.patience =
-            std::chrono::milliseconds(script.contains("while") ? 300 : 10'000);
-        const Loaded loaded = openHdf5("types.h5", options);
-        QVERIFY(!loaded.status.ok());
-        QVERIFY2(loaded.status.error().text.find(told.toStdString()) != std::string::npos,
-                 loaded.status.error().text.c_str());
-    }
-
-    void takesAMessageApart()
-    {
-        const Hdf5Dataset dataset = exampleDataset();
-        checkMessage(dataset, parseHdf5Dataset);
-        checkMessage(std::vector<Hdf5Chunk>{{1, 2, 3, 4}, {5, 6, 7, 8}}, parseHdf5Chunks);
-        checkMessage(Hdf5Open{1, 2, 3, 4}, parseHdf5Open);
-        checkMessage(Hdf5Read{5, 6}, parseHdf5Read);
-        checkMessage(Hdf5Decode{{{1, {6}}, {2, {}}}, {1, 2, 3, 4}, 5}, parseHdf5Decode);
-        checkMessage(Hdf5Problem{Severity::Warning, ErrorCode::Refused, {"p"}, true, false, "t"},
-                     parseHdf5Problem);
-        checkMessage(Hdf5Value{{"v"}, false, Hdf5Value::Nothing{}}, parseHdf5Value);
-        checkMessage(Hdf5Value{{"v"}, false, Hdf5Value::Link{"/x"}}, parseHdf5Value);
-        checkMessage(Hdf5Value{{"v"}, false, Hdf5Value::Opaque{"x", {std::byte(3)}}},
-                     parseHdf5Value);
-        checkMessage(Hdf5Value{{"v"}, true, std::vector<std::string>{"a", ""}}, parseHdf5Value);
-        checkMessage(Hdf5Value{{"v"}, true, std::vector<std::int64_t>{-1, 2}}, parseHdf5Value);
-        checkMessage(Hdf5Value{{"v"}, true, std::vector<double>{-0.0, 1e300}}, parseHdf5Value);
-        checkMessage(Hdf5Value{{"v"}, true, std::vector<bool>{true, false}}, parseHdf5Value);
-    }
-
-    /// Whatever the bytes: an answer or an error, and never more than asked for.
-    void decodesNothingBeyondTheChunk()
-    {
-        std::uint32_t state = 7;
-        const auto next = [&state] { return state = state * 1664525 + 1013904223; };
-        for (const ChunkFilter &filter : chunkFilters()) {
-            if (!filter.whyNot.empty())
-                continue;
-            for (int round = 0; round < 300; ++round) {
-                std::vector<std::byte> stored(next() >> 24);
-                for (std::byte &byte : stored)
-                    byte = std::byte(next() >> 24 & (round % 2 == 0 ? 0xff : 0x1f));
-                const std::vector<std::uint32_t> parameters = {2, 0, 16, 0, 4, 1, 0, 0, 0, 0,
-                                                               0, 0, 0,  0, 0, 0, 0, 0, 0, 0};
-                const auto decoded = filter.undo(stored, parameters, 1000);
-                QVERIFY(!decoded.ok() || decoded->size() <= 1000);
-            }
-        }
-    }
-
-    void forgetsChunksUsedLongAgo()
-    {
-        ChunkCache cache(10);
-        int decoded = 0;
-        const auto get = [&](std::uint64_t chunk) {
-            return cache.get(
-                this, chunk, [] { return Result<ChunkCache::Stored>(ChunkCache::Stored()); },
-                [&](const ChunkCache::Stored &) -> Result<std::vector<std::byte>> {
-                    ++decoded;
-                    return std::vector<std::byte>(4);
-                });
-        };
-        QVERIFY(get(1).ok() && get(2).ok() && get(1).ok());
-        QCOMPARE(decoded, 2);
-        QVERIFY(get(3).ok()); // 2 goes
-        QVERIFY(get(1).ok());
-        QCOMPARE(decoded, 3);
-        QVERIFY(get(2).ok());
-        QCOMPARE(decoded, 4);
-        cache.forget(this);
-        QVERIFY(get(2).ok());
-        QCOMPARE(decoded, 5);
-    }
-
-    /// Two files that are equal: what is stored alike and undone alike is decoded once.
-    void decodesEqualChunksOnce()
-    {
-        ChunkCache cache(1000);
-        int decoded = 0;
-        const auto get = [&](const void *owner, int stored, const char *filters) {
-            return cache
-                .get(
-                    owner, 0,
-                    [&] {
-                        return Result<ChunkCache::Stored>(ChunkCache::Stored{
-                            std::vector<std::byte>(3, std::byte(stored)), filters});
-                    },
-                    [&](const ChunkCache::Stored &own) -> Result<std::vector<std::byte>> {
-                        ++decoded;
-                        return std::vector<std::byte>(4, own.bytes[0]);
-                    })
-                .value();
-        };
-        const int a = 0, b = 0, c = 0, d = 0, e = 0, f = 0;
-        const auto first = get(&a, 7, "deflate");
-        QVERIFY(get(&b, 7, "deflate") == first);
-        QCOMPARE(decoded, 1);
-        QVERIFY(get(&c, 8, "deflate") != first);
-        QVERIFY(get(&d, 7, "shuffle") != first);
-        QCOMPARE(decoded, 3);
-        cache.forget(&a);
-        cache.forget(&b);
-        QCOMPARE((*get(&e, 7, "deflate"))[0], std::byte(7));
-        QCOMPARE(decoded, 4);
-        QCOMPARE((*get(&f, 7, ""))[0], std::byte(7)); // no filter: nothing to spare
-        QCOMPARE(decoded, 5);
-    }
-
 private:
     QMap<QString, Loaded> m_opened; ///< each file once, for all its rows
-
-    template <class Message, class Parse>
-    static void checkMessage(const Message &message, Parse parse)
-    {
-        const std::vector<std::byte> frame = hdf5Frame(message);
-        const ByteView payload = ByteView(frame).subspan(Hdf5FrameHeader);
-        const auto head = parseHdf5FrameHead(ByteView(frame).first(Hdf5FrameHeader));
-        QVERIFY(head.ok());
-        QCOMPARE(std::size_t(head->size), payload.size());
-        const auto parsed = parse(payload);
-        QVERIFY(parsed.ok());
-        QVERIFY(*parsed == message);
-        for (std::size_t length = 0; length < payload.size(); ++length)
-            QVERIFY(!parse(payload.first(length)).ok());
-        std::vector<std::byte> longer(payload.begin(), payload.end());
-        longer.push_back(std::byte(0));
-        QVERIFY(!parse(longer).ok());
-    }
 
     /// Opaque and empty where there is none.
     static Value valueNamed(const Loaded &loaded, const std::string &name)
