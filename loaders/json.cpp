@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/json.h"
 
+#include "loaders/json_nonfinite.h"
 #include "loaders/json_scanner.h"
 #include "loaders/limits.h"
 #include "model/key_path.h"
@@ -74,10 +75,12 @@ std::string reasonOf(const char *words)
 class JsonBuilder
 {
 public:
-    JsonBuilder(std::string_view text, RepeatedKeys repeated)
+    JsonBuilder(std::string_view text, RepeatedKeys repeated,
+                std::vector<FiniteText::Replaced> replaced)
         : m_text(text),
           m_reached(text.data()),
-          m_repeated(repeated)
+          m_repeated(repeated),
+          m_replaced(std::move(replaced))
     {
         m_document.m_repeated = repeated;
     }
@@ -97,6 +100,10 @@ public:
     bool number_unsigned(std::uint64_t value) { return add(JsonValue::Kind::Unsigned, value); }
     bool number_float(double value, const std::string &digits)
     {
+        if (const auto real = wasReplaced()) {
+            m_document.m_hasNonFinite = true;
+            return add(JsonValue::Kind::Real, std::bit_cast<std::uint64_t>(*real));
+        }
         if (digits.find_first_of(".eE") == std::string::npos)
             return addText(JsonValue::Kind::Digits, digits);
         return add(JsonValue::Kind::Real, std::bit_cast<std::uint64_t>(value));
@@ -143,6 +150,16 @@ public:
 
 private:
     std::size_t reached() const { return std::size_t(m_reached - m_text.data()); }
+
+    /// What the number stands for that was just read: the parser may have looked at the byte behind it.
+    std::optional<double> wasReplaced() const
+    {
+        const auto found = std::lower_bound(
+            m_replaced.begin(), m_replaced.end(), reached(),
+            [](const auto &each, std::size_t place) { return each.end + 1 < place; });
+        const bool isAt = found != m_replaced.end() && found->end <= reached();
+        return isAt ? std::optional(found->value) : std::nullopt;
+    }
 
     bool fail(std::string text, ErrorCode code = ErrorCode::Malformed)
     {
@@ -194,6 +211,7 @@ private:
     std::string_view m_text;
     const char *m_reached;
     RepeatedKeys m_repeated;
+    std::vector<FiniteText::Replaced> m_replaced;
     JsonDocument m_document;
     std::vector<std::uint32_t> m_open;
     std::uint32_t m_keyBegin = 0;
@@ -201,23 +219,25 @@ private:
     std::optional<Error> m_error;
 };
 
-Result<JsonDocument> JsonDocument::parse(std::string_view text, RepeatedKeys repeated)
+Result<JsonDocument> JsonDocument::parse(std::string_view text, RepeatedKeys repeated,
+                                         NonFinite nonFinite)
 {
     JsonDocument document;
-    FP_CHECK(document.reparse(text, repeated));
+    FP_CHECK(document.reparse(text, repeated, nonFinite));
     return document;
 }
 
-Status JsonDocument::reparse(std::string_view text, RepeatedKeys repeated)
+Status JsonDocument::reparse(std::string_view text, RepeatedKeys repeated, NonFinite nonFinite)
 {
-    if (text.size() <= limits::JsonBytes && JsonScanner(text, repeated, *this).scan())
+    if (text.size() <= limits::JsonBytes && JsonScanner(text, repeated, nonFinite, *this).scan())
         return {};
     *this = {}; // its memory goes before the other's comes
-    FP_TRY(*this, parseGeneral(text, repeated));
+    FP_TRY(*this, parseGeneral(text, repeated, nonFinite));
     return {};
 }
 
-Result<JsonDocument> JsonDocument::parseGeneral(std::string_view text, RepeatedKeys repeated)
+Result<JsonDocument> JsonDocument::parseGeneral(std::string_view text, RepeatedKeys repeated,
+                                                NonFinite nonFinite)
 {
     if (text.size() > limits::JsonBytes) {
         return malformed(0,
@@ -230,7 +250,11 @@ Result<JsonDocument> JsonDocument::parseGeneral(std::string_view text, RepeatedK
         return malformed(nul, "must be JSON, has a NUL");
     if (text.starts_with("\xEF\xBB\xBF"))
         return malformed(0, "must be JSON, begins with a byte order mark");
-    return JsonBuilder(text, repeated).build();
+    if (nonFinite == NonFinite::Take) {
+        if (auto finite = withFiniteNumbers(text))
+            return JsonBuilder(finite->text, repeated, std::move(finite->replaced)).build();
+    }
+    return JsonBuilder(text, repeated, {}).build();
 }
 
 std::optional<std::string_view> JsonDocument::repeatedKey(std::uint32_t object,
@@ -358,7 +382,51 @@ std::optional<JsonValue> JsonValue::find(std::string_view key) const
     return last;
 }
 
+void JsonDocument::startLooks(bool isLikeLast)
+{
+    if (!isLikeLast)
+        m_asked.clear();
+    m_isLikeLast = isLikeLast;
+    m_answered = 0;
+}
+
+const JsonDocument::Asked *JsonDocument::recall(std::uint32_t object, std::string_view key) const
+{
+    if (m_answered >= m_asked.size())
+        return nullptr;
+    const Asked &next = m_asked[m_answered];
+    if (next.object == object && next.key == key) {
+        ++m_answered;
+        return &next;
+    }
+    m_asked.resize(m_answered); // other looks from here on
+    return nullptr;
+}
+
+void JsonDocument::remember(std::uint32_t object, std::string_view key, std::uint32_t found) const
+{
+    if (m_answered != m_asked.size() || m_answered == MostAsked)
+        return;
+    m_asked.push_back({std::string(key), object, found});
+    ++m_answered;
+}
+
 std::optional<JsonValue> JsonValue::find(std::string_view key, std::uint32_t &last) const
+{
+    if (!m_document->m_isLikeLast)
+        return search(key, last);
+    if (const JsonDocument::Asked *known = m_document->recall(m_node, key)) {
+        if (known->found == 0)
+            return std::nullopt;
+        last = known->found;
+        return JsonValue(m_document, known->found);
+    }
+    const std::optional<JsonValue> found = search(key, last);
+    m_document->remember(m_node, key, found ? found->m_node : 0);
+    return found;
+}
+
+std::optional<JsonValue> JsonValue::search(std::string_view key, std::uint32_t &last) const
 {
     const auto &nodes = m_document->m_nodes;
     if (last > m_node && m_document->m_repeated == RepeatedKeys::Refuse) {

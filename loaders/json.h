@@ -56,6 +56,7 @@ private:
     friend class JsonChildren;
     friend class JsonDocument;
     bool isCalled(std::uint32_t node, std::string_view key) const;
+    std::optional<JsonValue> search(std::string_view key, std::uint32_t &last) const;
     JsonValue(const JsonDocument *document, std::uint32_t node) : m_document(document), m_node(node)
     {
     }
@@ -68,28 +69,52 @@ private:
 /// choose from. children() then has all of them.
 enum class RepeatedKeys : std::uint8_t { Refuse, Keep };
 
+/// NaN, Infinity and -Infinity without quotes, as Python's json writes them: an error, or floats.
+enum class NonFinite : std::uint8_t { Refuse, Take };
+
 /// A strictly parsed JSON text (RFC 8259): UTF-8 without overlong forms or lone surrogates, no BOM,
 /// no NUL, no comments, nothing behind the value but white space, no key twice in an object unless
-/// they are kept, at most JsonDepth levels. Integers are kept exact. 32 bytes a value, so that the header of 10^6
-/// tensors fits. Errors carry the byte.
+/// they are kept, NaN and infinities only where they are taken, at most JsonDepth levels. Integers are
+/// kept exact. 32 bytes a value, so that the header of 10^6 tensors fits. Errors carry the byte.
 class JsonDocument
 {
 public:
     static Result<JsonDocument> parse(std::string_view text,
-                                      RepeatedKeys repeated = RepeatedKeys::Refuse);
+                                      RepeatedKeys repeated = RepeatedKeys::Refuse,
+                                      NonFinite nonFinite = NonFinite::Refuse);
     /// The same into a document that is there, whose memory it takes over. After an error it is empty.
-    Status reparse(std::string_view text, RepeatedKeys repeated = RepeatedKeys::Refuse);
+    Status reparse(std::string_view text, RepeatedKeys repeated = RepeatedKeys::Refuse,
+                   NonFinite nonFinite = NonFinite::Refuse);
     /// The same without the short way for plain texts: for tests, which hold one to the other.
     static Result<JsonDocument> parseGeneral(std::string_view text,
-                                             RepeatedKeys repeated = RepeatedKeys::Refuse);
+                                             RepeatedKeys repeated = RepeatedKeys::Refuse,
+                                             NonFinite nonFinite = NonFinite::Refuse);
 
     JsonValue root() const { return {this, 0}; }
+    /// Whether there was a float without quotes that is no number of JSON.
+    bool hasNonFinite() const { return m_hasNonFinite; }
 
 private:
     friend class JsonValue;
     friend class JsonChildren;
     friend class JsonBuilder;
     friend class JsonScanner;
+
+    /// What was looked for in a text, and what was found: in the next one like it the same looks, in
+    /// their order, find the same.
+    struct Asked
+    {
+        std::string key;
+        std::uint32_t object = 0;
+        std::uint32_t found = 0; ///< 0: the object has no such member
+    };
+    static constexpr std::size_t MostAsked = 4096;
+
+    /// Of a new text.
+    void startLooks(bool isLikeLast);
+    /// The answer to the next look, if it is the one that came next the last time.
+    const Asked *recall(std::uint32_t object, std::string_view key) const;
+    void remember(std::uint32_t object, std::string_view key, std::uint32_t found) const;
 
     /// A key that the object of that node has twice, its keys being places of `texts`.
     std::optional<std::string_view> repeatedKey(std::uint32_t object, std::string_view texts) const;
@@ -107,8 +132,14 @@ private:
 
     std::vector<Node> m_nodes; ///< depth first
     RepeatedKeys m_repeated = RepeatedKeys::Refuse;
+    bool m_hasNonFinite = false;
     bool m_isPlain = false; ///< m_texts is the whole text, and places of scalars are known
-    std::string m_texts;    ///< that nodes and keys point into: what was parsed, or texts alone
+    /// It is like the text before, which was parsed into this document too, but for its scalars. Such
+    /// a document is of one thread: it remembers looks.
+    bool m_isLikeLast = false;
+    mutable std::vector<Asked> m_asked;
+    mutable std::size_t m_answered = 0; ///< of these, by the text at hand
+    std::string m_texts; ///< that nodes and keys point into: what was parsed, or texts alone
 };
 
 /// What a JsonValue has below it, for a loop.

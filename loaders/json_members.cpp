@@ -31,7 +31,8 @@ bool JsonMembers::skip(char mark)
 
 bool JsonMembers::takeFirst(JsonDocument &document)
 {
-    const auto length = JsonScanner(m_rest, RepeatedKeys::Refuse, document).scanFirst(1);
+    const auto length =
+        JsonScanner(m_rest, RepeatedKeys::Refuse, NonFinite::Refuse, document).scanFirst(1);
     m_rest.remove_prefix(length.value_or(0));
     return length.has_value();
 }

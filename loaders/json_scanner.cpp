@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/json_scanner.h"
 
+#include "loaders/json_nonfinite.h"
+
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -90,7 +92,9 @@ bool JsonScanner::takeNumber(Scalar &scalar)
     const bool isNegative = m_text[m_at] == '-';
     const std::size_t digits = first + (isNegative ? 1 : 0);
     std::size_t end = endOfDigits(m_text, digits);
-    if (end == digits || (m_text[digits] == '0' && end > digits + 1))
+    if (end == digits)
+        return takeNonFinite(scalar);
+    if (m_text[digits] == '0' && end > digits + 1)
         return false;
     bool isWhole = true;
     if (end < m_text.size() && m_text[end] == '.') {
@@ -135,6 +139,19 @@ bool JsonScanner::takeNumber(Scalar &scalar)
     }
     scalar.kind = JsonValue::Kind::Unsigned;
     return parsed(scalar.value);
+}
+
+bool JsonScanner::takeNonFinite(Scalar &scalar)
+{
+    if (m_nonFinite == NonFinite::Refuse)
+        return false;
+    const bool isOne =
+        std::any_of(NonFiniteWords.begin(), NonFiniteWords.end(), [&](const NonFiniteWord &each) {
+            return takeWord(each.word, JsonValue::Kind::Real,
+                            std::bit_cast<std::uint64_t>(each.value), scalar);
+        });
+    m_document.m_hasNonFinite = m_document.m_hasNonFinite || isOne;
+    return isOne;
 }
 
 bool JsonScanner::takeWord(std::string_view word, JsonValue::Kind kind, std::uint64_t value,
@@ -217,6 +234,8 @@ bool JsonScanner::takeScalar(Scalar &scalar)
     case 'f': return takeWord("false", JsonValue::Kind::Bool, 0, scalar);
     case 'n': return takeWord("null", JsonValue::Kind::Null, 0, scalar);
     case '"': break;
+    case 'N':
+    case 'I': return takeNonFinite(scalar);
     default: return takeNumber(scalar);
     }
     std::uint32_t begin = 0;
@@ -266,7 +285,10 @@ void JsonScanner::keep(std::size_t length)
 
 bool JsonScanner::scan()
 {
-    const bool isScanned = (canBeLikeLast() && scanLikeLast() && isDone()) || scanAll();
+    m_document.m_hasNonFinite = false;
+    const bool isAlike = canBeLikeLast() && scanLikeLast() && isDone();
+    const bool isScanned = isAlike || scanAll();
+    m_document.startLooks(isAlike);
     m_document.m_isPlain = false;
     if (isScanned)
         keep(m_text.size());
@@ -276,7 +298,9 @@ bool JsonScanner::scan()
 std::optional<std::size_t> JsonScanner::scanFirst(std::size_t outside)
 {
     m_outside = outside;
+    m_document.m_hasNonFinite = false;
     const bool isScanned = (canBeLikeLast() && scanLikeLast()) || scanOne();
+    m_document.startLooks(false);
     m_document.m_isPlain = false;
     if (!isScanned)
         return std::nullopt;

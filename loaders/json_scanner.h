@@ -18,9 +18,11 @@ class JsonScanner
 public:
     /// `document`: takes the nodes; what it held is gone, its memory is used again. A text like the one
     /// it held but for its scalars, as lines of a trace are, costs less.
-    JsonScanner(std::string_view text, RepeatedKeys repeated, JsonDocument &document)
+    JsonScanner(std::string_view text, RepeatedKeys repeated, NonFinite nonFinite,
+                JsonDocument &document)
         : m_text(text),
           m_repeated(repeated),
+          m_nonFinite(nonFinite),
           m_document(document)
     {
     }
@@ -57,6 +59,7 @@ private:
     bool takeKey();
     bool takeText(std::uint32_t &begin, std::uint32_t &length);
     bool takeNumber(Scalar &scalar);
+    bool takeNonFinite(Scalar &scalar);
     bool takeWord(std::string_view word, JsonValue::Kind kind, std::uint64_t value, Scalar &scalar);
     void skipSpace();
     void add(const Scalar &scalar);
@@ -66,6 +69,7 @@ private:
 
     std::string_view m_text;
     RepeatedKeys m_repeated;
+    NonFinite m_nonFinite;
     std::size_t m_at = 0;
     JsonDocument &m_document;
     std::array<Open, limits::JsonDepth> m_open;

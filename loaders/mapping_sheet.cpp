@@ -50,8 +50,12 @@ std::optional<JsonValue> findByPath(JsonValue value, std::string_view path)
 
 std::string textOf(const JsonValue &value)
 {
-    return value.kind() == JsonValue::Kind::Text ? std::string(*value.text())
-                                                 : canonicalText(value);
+    if (value.kind() == JsonValue::Kind::Text)
+        return std::string(*value.text());
+    std::string text = canonicalText(value);
+    if (value.kind() == JsonValue::Kind::Real && text.starts_with('"')) // NaN, an infinity
+        text = text.substr(1, text.size() - 2);
+    return text;
 }
 
 } // namespace
@@ -107,7 +111,7 @@ MappedLine MappingSheet::takeText(std::string_view line) const
 MappedLine MappingSheet::takeJson(std::string_view line) const
 {
     MappedLine taken;
-    const auto document = JsonDocument::parse(line);
+    const auto document = JsonDocument::parse(line, RepeatedKeys::Refuse, NonFinite::Take);
     if (!document.ok()) {
         taken.problem = document.error().place + " of the line: " + document.error().text;
         return taken;

@@ -289,15 +289,19 @@ template <class Reader>
 class Blocks final : public TraceDialect
 {
 public:
-    Blocks(std::string_view name, std::string_view description, std::string_view title)
+    /// `isCounted`: the title says how many blocks there are.
+    Blocks(std::string_view name, std::string_view description, std::string_view title,
+           bool isCounted)
         : m_name(name),
           m_description(description),
-          m_title(title)
+          m_title(title),
+          m_isCounted(isCounted)
     {
     }
 
     std::string_view name() const override { return m_name; }
     std::string_view description() const override { return m_description; }
+    bool noticesCuts() const override { return m_isCounted; }
     Confidence probe(const TraceFile &, std::string_view head) const override
     {
         return head.starts_with(m_title) ? Confidence::Yes : Confidence::No;
@@ -310,21 +314,23 @@ public:
 
 private:
     std::string_view m_name, m_description, m_title;
+    bool m_isCounted;
 };
 
 } // namespace
 
 const TraceDialect &torchtitanDialect()
 {
-    static const Blocks<TitanReader> dialect(
-        "torchtitan-numerics", "torchtitan's activation tracer: printed statistics", TitanTitle);
+    static const Blocks<TitanReader> dialect("torchtitan-numerics",
+                                             "torchtitan's activation tracer: printed statistics",
+                                             TitanTitle, false);
     return dialect;
 }
 
 const TraceDialect &debugModeDumpDialect()
 {
     static const Blocks<DumpReader> dialect(
-        "torch-debugmode-dump", "torch DebugMode hashes (dump_tensor_hashes)", DumpTitle);
+        "torch-debugmode-dump", "torch DebugMode hashes (dump_tensor_hashes)", DumpTitle, true);
     return dialect;
 }
 

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/trace_bridge.h"
 
+#include "loaders/sequence_gaps.h"
 #include "loaders/trace_lines.h"
+#include "model/format.h"
 #include "model/trace_stage.h"
+
+#include <map>
+#include <utility>
 
 namespace forkpoint {
 
@@ -10,21 +15,36 @@ namespace {
 
 constexpr std::size_t XorDigits = 16;
 constexpr std::size_t CrcDigits = 8;
+/// Sizes of the process grid that are held to a later header; seven are written.
+constexpr std::size_t MostSizes = 64;
 
 class BridgeReader final : public TraceJsonReader
 {
 public:
-    using TraceJsonReader::TraceJsonReader;
+    BridgeReader(const TraceFile &file, const TracePlace &from)
+        : TraceJsonReader(file, from),
+          m_isFromStart(from.line == 0)
+    {
+    }
 
 private:
+    bool isLineAlone() const override { return !m_isForeign; }
+
     Use takeObject(const JsonFields &fields, TraceRecord &record) override
     {
         if (fields.flagIf("_header").value_or(false))
             return takeHeader(fields, record.place);
         if (m_isForeign)
             return Use::Other;
+        if (m_isFromStart && !std::exchange(m_hasBegun, true) && m_sizes.empty()
+            && m_coordinate == TraceCoordinate())
+            addProblem(record.place, "missing-header",
+                       "comes before a header: the file does not say whose records these are, and "
+                       "its first line is missing");
         record.iteration = integerOrNull(fields, "window");
         record.sequence = fields.count("seq_id");
+        if (m_isFromStart)
+            m_numbers.see(*record.sequence, record.place);
         record.name = fields.text("op");
         record.group = fields.text("group");
         record.call = fields.count("align_idx");
@@ -66,9 +86,31 @@ private:
         }
         if (const auto sizes = fields.objectIf("config")) {
             for (const JsonValue &size : sizes->members())
-                addFact(TraceFact::Role::Parallel, size.key(), canonicalText(size));
+                takeSize(std::string(size.key()), canonicalText(size), place);
         }
         return Use::Other;
+    }
+
+    void takeSize(std::string name, std::string size, const TracePlace &place)
+    {
+        addFact(TraceFact::Role::Parallel, name, size);
+        if (m_sizes.size() >= MostSizes)
+            return;
+        const auto [stated, isNew] = m_sizes.emplace(std::move(name), std::pair(size, place));
+        if (!isNew && stated->second.first != size)
+            addProblem(place, "header-contradicts",
+                       "states " + stated->first + " " + size + ", the header at "
+                           + stated->second.second.toText() + " states " + stated->second.first);
+    }
+
+    void atEnd() override
+    {
+        for (const SequenceGaps::Gap &gap : m_numbers.gaps())
+            addProblem(gap.place, "sequence-gap",
+                       "has seq_id " + std::to_string(gap.last + 1) + ": "
+                           + counted(gap.missing, "record", "records") + " before it from seq_id "
+                           + std::to_string(gap.first) + " on " + (gap.missing == 1 ? "is" : "are")
+                           + " missing");
     }
 
     Observation takeTensor(const JsonFields &tensor, const TracePlace &place) override
@@ -90,7 +132,12 @@ private:
         return observation;
     }
 
+    bool m_isFromStart = true;
+    bool m_hasBegun = false;  ///< a record was there
     bool m_isForeign = false; ///< behind the header of another rank: none of it is read
+    std::map<std::string, std::pair<std::string, TracePlace>>
+        m_sizes; ///< of the grid, as stated first
+    SequenceGaps m_numbers;
 };
 
 class Bridge final : public TraceDialect
@@ -101,6 +148,7 @@ public:
     {
         return "Megatron-Bridge determinism streams (stream_*.fp): operations and collectives";
     }
+    bool noticesCuts() const override { return false; }
     Confidence probe(const TraceFile &, std::string_view head) const override
     {
         return firstLineHas(head, {"_header"})

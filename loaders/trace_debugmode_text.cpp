@@ -149,6 +149,7 @@ public:
     {
         return "torch DebugMode as debug_string() prints it";
     }
+    bool noticesCuts() const override { return false; }
     Confidence probe(const TraceFile &, std::string_view head) const override
     {
         // Some line of the first few is a call or a module.

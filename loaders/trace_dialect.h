@@ -75,6 +75,7 @@ public:
     virtual std::string_view name() const = 0;        ///< "megatron-bridge"
     virtual std::string_view description() const = 0; ///< one line for `formats`
     virtual SequenceRule sequenceRule() const { return SequenceRule::None; }
+    virtual bool noticesCuts() const { return true; } ///< see Trace
     /// Whether files of that name may be this dialect's although they are no text.
     virtual bool claimsBinary(std::string_view) const { return false; }
     /// Whether a file of that name will become one of this dialect's: told, and not read.

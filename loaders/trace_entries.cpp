@@ -49,11 +49,14 @@ Result<std::optional<TraceRecord>> TraceEntryReader::next()
 bool TraceEntryReader::parse(const Entry &entry, const TracePlace &place,
                              const std::function<bool(const JsonFields &)> &take)
 {
-    const auto document = JsonDocument::parse(entry.text);
+    const auto document = JsonDocument::parse(entry.text, RepeatedKeys::Refuse, NonFinite::Take);
     if (!document.ok()) {
         addProblem(place, "bad-entry", document.error().text);
         return false;
     }
+    if (document->hasNonFinite())
+        addNote(place, "non-finite",
+                "has NaN or an infinity without quotes, which is no JSON: read as that float");
     JsonProblem trouble;
     const JsonFields fields(document->root(), {}, trouble);
     const bool taken = !trouble.error && take(fields);

@@ -3,6 +3,7 @@
 #include "loaders/limits.h"
 #include "loaders/open_trace.h"
 #include "loaders/trace_payload.h"
+#include "model/twin_cursor.h"
 
 #include <algorithm>
 #include <map>
@@ -15,11 +16,12 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Reads a segment and stops behind its last record.
-class SegmentCursor final : public TraceCursor
+class SegmentCursor final : public TraceCursor, public TwinCursor
 {
 public:
     SegmentCursor(std::unique_ptr<TraceReader> reader, std::uint64_t records)
         : m_reader(std::move(reader)),
+          m_twin(dynamic_cast<TwinCursor *>(m_reader.get())),
           m_left(records)
     {
     }
@@ -32,8 +34,23 @@ public:
         return m_reader->next();
     }
 
+    std::string_view lastLine() const override
+    {
+        return m_twin ? m_twin->lastLine() : std::string_view();
+    }
+
+    Result<std::optional<TraceRecord>> nextBeside(std::string_view line, const TraceRecord &record,
+                                                  bool &isTwin) override
+    {
+        if (!m_twin || m_left == 0)
+            return next();
+        --m_left;
+        return m_twin->nextBeside(line, record, isTwin);
+    }
+
 private:
     std::unique_ptr<TraceReader> m_reader;
+    TwinCursor *m_twin = nullptr; ///< the reader, where it is one
     std::uint64_t m_left;
 };
 
@@ -60,6 +77,7 @@ public:
 
     const std::string &dialect() const override { return m_dialect; }
     SequenceRule sequenceRule() const override { return m_reader.sequenceRule(); }
+    bool noticesCuts() const override { return m_reader.noticesCuts(); }
     const std::vector<TraceStream> &streams() const override { return m_streams; }
     const std::vector<std::string> &files() const override { return m_names; }
     const Diagnostics &diagnostics() const override { return m_diagnostics; }

@@ -65,6 +65,21 @@ TraceLineReader::TraceLineReader(const TraceFile &file, const TracePlace &from)
 
 Result<std::optional<TraceRecord>> TraceLineReader::next()
 {
+    Twin none;
+    return read(none);
+}
+
+Result<std::optional<TraceRecord>>
+TraceLineReader::nextBeside(std::string_view line, const TraceRecord &record, bool &isTwin)
+{
+    Twin twin{line, line.empty() ? nullptr : &record, false};
+    auto found = read(twin);
+    isTwin = twin.isMet;
+    return found;
+}
+
+Result<std::optional<TraceRecord>> TraceLineReader::read(Twin &twin)
+{
     for (;;) {
         FP_TRY(const auto line, m_lines.next());
         if (!line) {
@@ -78,6 +93,14 @@ Result<std::optional<TraceRecord>> TraceLineReader::next()
                        "is longer than " + std::to_string(limits::TraceLineBytes)
                            + " bytes and was left out");
             continue;
+        }
+        m_lastLine = line->text;
+        if (twin.record && line->ended && line->text == twin.line && isLineAlone()) {
+            twin.isMet = true;
+            std::optional<TraceRecord> copy = *twin.record;
+            copy->place = record.place;
+            copy->call = copy->callIsStated ? copy->call : 0; // the other trace's reader counted it
+            return copy;
         }
         if (isBlank(line->text))
             continue;
@@ -98,7 +121,10 @@ Result<std::optional<TraceRecord>> TraceLineReader::next()
 TraceLineReader::Use TraceJsonReader::take(std::string_view line, TraceRecord &record,
                                            std::string &problem)
 {
-    const Status parsed = m_document.reparse(line);
+    const Status parsed = m_document.reparse(line, RepeatedKeys::Refuse, NonFinite::Take);
+    if (parsed.ok() && m_document.hasNonFinite())
+        addNote(record.place, "non-finite",
+                "has NaN or an infinity without quotes, which is no JSON: read as that float");
     if (!parsed.ok()) {
         problem = parsed.error().place + " of the line: " + parsed.error().text;
         return Use::Bad;
@@ -144,7 +170,7 @@ bool firstLineHas(std::string_view head, std::initializer_list<std::string_view>
     });
     if (!hasWords)
         return false;
-    const auto document = JsonDocument::parse(line);
+    const auto document = JsonDocument::parse(line, RepeatedKeys::Refuse, NonFinite::Take);
     if (!document.ok())
         return line.size() == head.size(); // longer than the head: judged by what is there of it
     return std::all_of(members.begin(), members.end(), [&](std::string_view member) {

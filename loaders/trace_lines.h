@@ -4,6 +4,7 @@
 #include "loaders/json_fields.h"
 #include "loaders/line_reader.h"
 #include "loaders/trace_dialect.h"
+#include "model/twin_cursor.h"
 
 #include <optional>
 #include <string>
@@ -13,14 +14,22 @@ namespace forkpoint {
 
 /// Base of readers of text, one record a line. Lines that are too long, torn or no record become
 /// problems with line and byte; what follows them is read.
-class TraceLineReader : public TraceReader
+class TraceLineReader : public TraceReader, public TwinCursor
 {
 public:
     TraceLineReader(const TraceFile &file, const TracePlace &from);
 
     Result<std::optional<TraceRecord>> next() final;
+    std::string_view lastLine() const final
+    {
+        return isLineAlone() ? m_lastLine : std::string_view();
+    }
+    Result<std::optional<TraceRecord>> nextBeside(std::string_view line, const TraceRecord &record,
+                                                  bool &isTwin) final;
 
 protected:
+    /// Whether the next record depends on its line alone, and on nothing that was read before.
+    virtual bool isLineAlone() const { return false; }
     /// What a line was.
     enum class Use {
         Record, ///< `record` is filled; its place is set already
@@ -32,8 +41,17 @@ protected:
     virtual void atEnd() {}
 
 private:
+    struct Twin
+    {
+        std::string_view line;
+        const TraceRecord *record = nullptr;
+        bool isMet = false;
+    };
+    Result<std::optional<TraceRecord>> read(Twin &twin);
+
     TraceFile m_file;
     LineReader m_lines;
+    std::string_view m_lastLine; ///< in the buffer of m_lines
 };
 
 /// Base of readers of JSON lines: `take` gets the parsed object.

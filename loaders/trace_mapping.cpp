@@ -66,6 +66,7 @@ public:
 
     std::string_view name() const override { return m_name; }
     std::string_view description() const override { return "lines as a mapping sheet reads them"; }
+    bool noticesCuts() const override { return false; }
     Confidence probe(const TraceFile &file, std::string_view head) const override
     {
         if (m_sheet->choosesFiles())

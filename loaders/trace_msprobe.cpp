@@ -3,7 +3,6 @@
 
 #include "loaders/json_fields.h"
 #include "loaders/limits.h"
-#include "loaders/metrics_jsonl.h"
 #include "loaders/trace_entries.h"
 #include "loaders/trace_lines.h"
 #include "loaders/trace_path.h"
@@ -48,8 +47,8 @@ private:
 
     bool takeEntry(const Entry &entry, TraceRecord &record) override
     {
-        const std::string text = quoteNonFinite(entry.text); // Python's json writes NaN bare
-        const auto document = JsonDocument::parse(text);
+        const auto document =
+            JsonDocument::parse(entry.text, RepeatedKeys::Refuse, NonFinite::Take);
         if (!document.ok() || !document->root().isObject()) {
             addProblem(record.place, "bad-entry",
                        document.ok() ? "must be an object" : document.error().text);

@@ -91,6 +91,7 @@ public:
     {
         return "nvdlfw-inspect statistics logs: printed with four decimals";
     }
+    bool noticesCuts() const override { return false; }
     Confidence probe(const TraceFile &, std::string_view head) const override
     {
         return statisticOf(head.substr(0, head.find('\n'))) ? Confidence::Yes : Confidence::No;

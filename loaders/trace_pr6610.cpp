@@ -16,6 +16,8 @@ public:
     using TraceJsonReader::TraceJsonReader;
 
 private:
+    bool isLineAlone() const override { return true; }
+
     Use takeObject(const JsonFields &fields, TraceRecord &record) override
     {
         record.iteration = integerOrNull(fields, "iteration");
@@ -109,6 +111,7 @@ public:
         return "Megatron-LM rank-local traces (pull request 6610): metadata to full SHA-256";
     }
     SequenceRule sequenceRule() const override { return SequenceRule::Rising; }
+    bool noticesCuts() const override { return false; }
     Confidence probe(const TraceFile &, std::string_view head) const override
     {
         return firstLineHas(head, {"event", "phase", "occurrence", "microbatch", "sequence"})

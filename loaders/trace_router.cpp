@@ -149,6 +149,7 @@ public:
         return fileName.ends_with(".bin")
             && (fileName.starts_with("hidden_states_rank") || fileName.starts_with("logits_rank"));
     }
+    bool noticesCuts() const override { return false; }
     Confidence probe(const TraceFile &, std::string_view head) const override
     {
         return firstLineHas(head, {"step", "stage", "block", "layer", "top_indices"})

@@ -28,6 +28,8 @@ public:
     using TraceJsonReader::TraceJsonReader;
 
 private:
+    bool isLineAlone() const override { return true; }
+
     Use takeObject(const JsonFields &fields, TraceRecord &record) override
     {
         record.iteration = fields.integer("iteration");
@@ -84,6 +86,7 @@ public:
     {
         return "determinism sketches (rank*_iter*.jsonl): module, gradient and GEMM probes";
     }
+    bool noticesCuts() const override { return false; }
     Confidence probe(const TraceFile &, std::string_view head) const override
     {
         return firstLineHas(head, {"seq", "kind", "payload", "schema_version"}) ? Confidence::Yes

@@ -57,6 +57,8 @@ public:
     using TraceJsonReader::TraceJsonReader;
 
 private:
+    bool isLineAlone() const override { return true; }
+
     Use takeObject(const JsonFields &fields, TraceRecord &record) override
     {
         if (!fields.has("sequence") && fields.has("host"))
@@ -173,6 +175,7 @@ public:
         return "Megatron-Core typed traces (iter_*/rank_*.jsonl): 128-bit digests or SHA-256";
     }
     SequenceRule sequenceRule() const override { return SequenceRule::GapFree; }
+    bool noticesCuts() const override { return false; }
     Confidence probe(const TraceFile &, std::string_view head) const override
     {
         return firstLineHas(head, {"sequence", "kind", "payload", "schema_version"})

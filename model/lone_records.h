@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/trace_record.h"
+#include "model/trace_comparison.h"
 
 #include <cstdint>
 #include <map>
@@ -16,21 +16,36 @@ namespace forkpoint {
 class LoneRecords
 {
 public:
-    /// Those of one side, stage and micro-batch.
+    /// Those of one side, stage and micro-batch, before or behind the last pair.
     struct Sum
     {
-        TraceRecord first; ///< of them; without its tensors and values
-        std::uint64_t ordinal = 0;
-        bool isA = false;
+        RecordName first; ///< of them
+        RecordRole role = RecordRole::Tensor;
+        std::uint64_t ordinal = 0; ///< of the first
         std::uint64_t count = 0;
+        bool isA = false;
+        bool isBehind = false; ///< no later record met a partner
+        bool isPlaced = true;  ///< of all: they tell the order
     };
-    using Key = std::tuple<bool, std::string, std::optional<std::int64_t>>;
 
+    /// A pair at that place: what stands before it is behind the last pair no more.
+    void meet(std::uint64_t ordinal);
     void add(const TraceRecord &record, bool isA, std::uint64_t ordinal);
-    const std::map<Key, Sum> &sums() const { return m_sums; }
+
+    std::vector<Sum> sums() const;
+    /// Whether one side has records behind the last pair.
+    bool hasBehind(bool isA) const;
 
 private:
-    std::map<Key, Sum> m_sums;
+    using Key = std::tuple<bool, std::string, std::optional<std::int64_t>>;
+    using Sums = std::map<Key, Sum>;
+
+    static void add(Sums &sums, const Key &key, const Sum &sum);
+    static Key keyIn(const Sums &sums, Key key);
+
+    Sums m_before, m_behind;
+    std::uint64_t m_lastPair = 0;
+    bool m_hasMet = false;
 };
 
 } // namespace forkpoint

@@ -8,12 +8,12 @@
 
 namespace forkpoint {
 
-StageSummary &StageTable::of(const TraceRecord &record)
+StageSummary &StageTable::of(std::optional<std::int64_t> iteration, const std::string &named)
 {
-    const std::string stage = record.stage.empty() ? std::string(UnknownStage) : record.stage;
-    const auto [place, isNew] = m_stages.try_emplace({record.iteration, stage});
+    const std::string stage = named.empty() ? std::string(UnknownStage) : named;
+    const auto [place, isNew] = m_stages.try_emplace({iteration, stage});
     if (isNew) {
-        place->second.iteration = record.iteration;
+        place->second.iteration = iteration;
         place->second.stage = stage;
         place->second.order = m_stages.size();
     }
@@ -27,17 +27,17 @@ void StageTable::add(const TraceRecord &record, const EvidenceSum &evidence)
     const bool saysNothing =
         evidence.compared == 0 && evidence.nothing == 0 && evidence.notComparable == 0;
     if (!isMark || !saysNothing)
-        of(record).evidence.add(evidence);
+        of(record.iteration, record.stage).evidence.add(evidence);
 }
 
-void StageTable::addOneSided(const TraceRecord &record, std::uint64_t count)
+void StageTable::addOneSided(const RecordName &record, std::uint64_t count)
 {
-    of(record).oneSided += count;
+    of(record.iteration, record.stage).oneSided += count;
 }
 
-void StageTable::addLost(const TraceRecord &record, std::uint64_t count)
+void StageTable::addLost(const RecordName &record, std::uint64_t count)
 {
-    of(record).evidence.notComparable += count;
+    of(record.iteration, record.stage).evidence.notComparable += count;
 }
 
 std::vector<StageSummary> StageTable::take()

@@ -21,15 +21,15 @@ public:
     /// A pair. Marks without a value of their own (a begin, a runtime) make no link.
     void add(const TraceRecord &record, const EvidenceSum &evidence);
     /// As many of its stage.
-    void addOneSided(const TraceRecord &record, std::uint64_t count);
+    void addOneSided(const RecordName &record, std::uint64_t count);
     /// On one side only, where the other may have lost them: nothing is known of them.
-    void addLost(const TraceRecord &record, std::uint64_t count);
+    void addLost(const RecordName &record, std::uint64_t count);
 
     /// By iteration, then in causal order.
     std::vector<StageSummary> take();
 
 private:
-    StageSummary &of(const TraceRecord &record);
+    StageSummary &of(std::optional<std::int64_t> iteration, const std::string &named);
 
     std::map<std::pair<std::optional<std::int64_t>, std::string>, StageSummary> m_stages;
 };

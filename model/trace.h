@@ -67,6 +67,9 @@ public:
 
     virtual const std::string &dialect() const = 0;
     virtual SequenceRule sequenceRule() const { return SequenceRule::None; }
+    /// Whether a file that ends early, between two records, would be noticed for that. Where not, the
+    /// records of its last step may go on without a proof of the opposite: a mark of the step's end.
+    virtual bool noticesCuts() const { return true; }
     virtual const std::vector<TraceStream> &streams() const = 0; ///< sorted by coordinate
     virtual const std::vector<std::string> &files() const = 0;   ///< relative, as errors name them
     /// Lines that could not be used, torn tails, doubtful files.

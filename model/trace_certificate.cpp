@@ -2,6 +2,7 @@
 #include "model/trace_certificate.h"
 
 #include "model/format.h"
+#include "model/text.h"
 
 #include <algorithm>
 
@@ -196,6 +197,7 @@ std::vector<std::string> gridProblems(const Trace &trace, const std::set<std::in
 {
     std::set<std::int64_t> all;
     std::set<std::string> levels;
+    std::map<std::string, std::set<std::string>> sizes;
     for (const TraceStream &stream : trace.streams()) {
         for (const auto &iteration : stream.iterations()) {
             if (iteration && iterations.count(*iteration) > 0)
@@ -204,6 +206,8 @@ std::vector<std::string> gridProblems(const Trace &trace, const std::set<std::in
         for (const TraceFact &fact : stream.facts) {
             if (fact.name == "trace_detail")
                 levels.insert(fact.value);
+            if (fact.role == TraceFact::Role::Parallel)
+                sizes[fact.name].insert(fact.value);
         }
     }
     std::vector<std::string> found;
@@ -222,6 +226,10 @@ std::vector<std::string> gridProblems(const Trace &trace, const std::set<std::in
             found.push_back(stream.coordinate.toText() + " lacks "
                             + counted(missing, "iteration", "iterations")
                             + " that other ranks have, the first is " + std::to_string(*first));
+    }
+    for (const auto &[name, stated] : sizes) {
+        if (stated.size() > 1)
+            found.push_back("states " + name + " as " + listed(stated));
     }
     if (levels.size() > 1)
         found.push_back("records are of several levels of detail");

@@ -27,6 +27,8 @@ public:
     /// Whether records of it are missing, by its own numbers and marks.
     bool lacksRecords() const;
     bool hasRuntime() const { return m_runtimes > 0; }
+    /// Whether a mark says that the iteration ended, be it by an error.
+    bool hasEnd() const { return m_ends + m_failures > 0; }
 
 private:
     /// A recomputation of activations against the forward that it repeats (rule M15: whether the file

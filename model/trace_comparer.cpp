@@ -26,21 +26,10 @@ namespace {
 constexpr std::size_t MostOutputs = 1'000'000;
 /// Micro-batches of all iterations whose links are kept.
 constexpr std::size_t MostMicroBatches = 200'000;
+/// Steps of all ranks whose links are kept: 96 bytes each.
+constexpr std::size_t MostRankLinks = 1'000'000;
 /// Places without a partner whose standing is remembered.
 constexpr std::size_t MostOpened = 4096;
-
-RecordName nameOf(const TraceRecord &record)
-{
-    RecordName name;
-    name.iteration = record.iteration;
-    name.microBatch = record.microBatch;
-    name.stage = record.stage;
-    name.name = record.name;
-    name.scope = record.scope;
-    name.caller = record.caller;
-    name.call = record.call;
-    return name;
-}
 
 /// What tells one value from another, wherever it was seen.
 std::size_t valueKey(const Observation &observation)
@@ -79,7 +68,8 @@ struct TraceComparer::State
     TraceFilter filter{{}};
     TraceComparison result;
     StageTable stages;
-    CollectiveLinks links; ///< of the iteration at hand
+    std::size_t rankLinks = 0; ///< that there were, kept or not
+    CollectiveLinks links;     ///< of the iteration at hand
     std::optional<std::int64_t> linksOf;
     /// By number and iteration.
     std::map<std::pair<std::int64_t, std::optional<std::int64_t>>, LinkSum> microBatches;
@@ -99,7 +89,6 @@ struct TraceComparer::State
         Standing now, atFirst;
         LinkSum evidence; ///< of all its records
         LoneRecords lone;
-        std::optional<std::uint64_t> lastPair;    ///< its place
         bool hasLost = false;                     ///< records that one side may have lost
         bool hasNoOrder = false;                  ///< records that tell none
         std::map<std::uint64_t, Standing> opened; ///< where a record has no partner yet
@@ -120,10 +109,12 @@ struct TraceComparer::State
     void takeEvent(const TraceWalk::Event &event, std::size_t rank, Unit &unit);
     void takePair(const TraceWalk::Event &event, std::size_t rank, Unit &unit);
     void takeLone(const LoneRecords::Sum &lone, const std::string &loss, Unit &unit);
-    void settleLone(const TraceCertificate &certificateA, const TraceCertificate &certificateB,
-                    bool isWhole, Unit &unit);
-    void count(const TraceRecord &record, const EvidenceSum &evidence, std::uint64_t oneSided,
-               Unit &unit);
+    void settleLone(const TracePlan::Unit &planned, const TraceCertificate &certificateA,
+                    const TraceCertificate &certificateB, bool isWhole, Unit &unit);
+    std::string lossOf(const LoneRecords::Sum &lone, const TracePlan::Unit &planned,
+                       const TraceCertificate &other, const Unit &unit) const;
+    void count(std::optional<std::int64_t> microBatch, std::optional<std::int64_t> iteration,
+               const EvidenceSum &evidence, std::uint64_t oneSided, Unit &unit);
     void propose(RankDivergence divergence, std::uint64_t ordinal, Unit &unit) const;
     void takeFeed(TraceFeed &feed, bool isA, const TracePlan::Unit &planned);
     void tellUnit(bool isA, const TracePlan::Unit &planned, std::string code, std::string text);
@@ -244,7 +235,7 @@ void TraceComparer::State::takePair(const TraceWalk::Event &event, std::size_t r
     ++result.ranks[rank].records;
     result.coverage.evidence.add(all);
     stages.add(record, all);
-    count(record, all, 0, unit);
+    count(record.microBatch, record.iteration, all, 0, unit);
     result.coverage.metadataOnlyDifferences +=
         all.metadataDiffers && all.evidence != Evidence::Different ? 1u : 0u;
     if (record.role == RecordRole::CollectiveBegin)
@@ -303,7 +294,7 @@ void TraceComparer::State::takeLone(const LoneRecords::Sum &lone, const std::str
                                     Unit &unit)
 {
     const bool isLost = !loss.empty();
-    const TraceRecord &record = lone.first;
+    const RecordName &record = lone.first;
     (lone.isA ? result.coverage.onlyA : result.coverage.onlyB) += lone.count;
     EvidenceSum lost;
     lost.notComparable = isLost ? lone.count : 0;
@@ -311,51 +302,70 @@ void TraceComparer::State::takeLone(const LoneRecords::Sum &lone, const std::str
         stages.addLost(record, lone.count);
     else
         stages.addOneSided(record, lone.count);
-    count(record, lost, isLost ? 0 : lone.count, unit);
+    count(record.microBatch, record.iteration, lost, isLost ? 0 : lone.count, unit);
     unit.hasLost = unit.hasLost || isLost;
     result.facts.oneSidedComplete |= !isLost;
     result.facts.oneSidedIncomplete |= isLost;
     result.facts.differenceStrength =
         std::max(result.facts.differenceStrength, isLost ? Strength::None : Strength::Metadata);
     RankDivergence divergence;
-    divergence.record = nameOf(record);
-    (lone.isA ? divergence.record.placeA : divergence.record.placeB) = record.place;
+    divergence.record = record;
     divergence.kind = isLost ? DivergenceKind::Missing : DivergenceKind::ControlFlow;
-    divergence.role = record.role;
+    divergence.role = lone.role;
     divergence.classification.why = std::string("it is recorded in ") + (lone.isA ? "A" : "B")
         + " alone" + (isLost ? ", and " + loss : std::string());
-    if (!isLost && unit.lastPair && lone.ordinal > *unit.lastPair)
+    if (!isLost && lone.isBehind)
         divergence.classification.why += ", behind the last record that met a partner";
     propose(std::move(divergence), lone.ordinal, unit);
 }
 
+/// Why the other side, which was read to its end, may have lost them; empty where it did not.
+std::string TraceComparer::State::lossOf(const LoneRecords::Sum &lone,
+                                         const TracePlan::Unit &planned,
+                                         const TraceCertificate &other, const Unit &unit) const
+{
+    const std::string name = lone.isA ? "B" : "A";
+    if (!lossless())
+        return "records are known to be lost";
+    if (other.lacksRecords())
+        return name + "'s records of this step are not whole";
+    // What the other side recorded instead, or later, shows that it had not ended.
+    if (!lone.isBehind || !lone.isPlaced || unit.lone.hasBehind(!lone.isA) || other.hasEnd())
+        return {};
+    const TracePlan::Rank &rank = plan.ranks[planned.rank];
+    const auto &segments = lone.isA ? rank.segmentsB : rank.segmentsA;
+    const bool goesOn = segments.rbegin()->first > (lone.isA ? planned.ofB : planned.iteration);
+    if (goesOn || (lone.isA ? b : a)->noticesCuts())
+        return {};
+    return name + "'s trace ends right before it, without a mark: whether " + name
+        + " went on is not known";
+}
+
 /// What is on one side only is a difference where the other side is whole, as far as it has a proof
 /// of that. `isWhole`: both were read to their ends.
-void TraceComparer::State::settleLone(const TraceCertificate &certificateA,
+void TraceComparer::State::settleLone(const TracePlan::Unit &planned,
+                                      const TraceCertificate &certificateA,
                                       const TraceCertificate &certificateB, bool isWhole,
                                       Unit &unit)
 {
-    for (const auto &[key, lone] : unit.lone.sums()) {
+    for (const LoneRecords::Sum &lone : unit.lone.sums()) {
         const TraceCertificate &other = lone.isA ? certificateB : certificateA;
-        std::string loss;
-        if (!lossless())
-            loss = "records are known to be lost";
-        else if (!isWhole)
-            loss = "a side could not be read to its end";
-        else if (other.lacksRecords())
-            loss = std::string(lone.isA ? "B" : "A") + "'s records of this step are not whole";
-        takeLone(lone, loss, unit);
+        takeLone(lone,
+                 lossless() && !isWhole ? "a side could not be read to its end"
+                                        : lossOf(lone, planned, other, unit),
+                 unit);
     }
 }
 
 /// Beside its stage, for its rank and its micro-batch.
-void TraceComparer::State::count(const TraceRecord &record, const EvidenceSum &evidence,
+void TraceComparer::State::count(std::optional<std::int64_t> microBatch,
+                                 std::optional<std::int64_t> iteration, const EvidenceSum &evidence,
                                  std::uint64_t oneSided, Unit &unit)
 {
     unit.evidence.add(evidence, oneSided);
-    if (!record.microBatch)
+    if (!microBatch)
         return;
-    const std::pair key(*record.microBatch, record.iteration);
+    const std::pair key(*microBatch, iteration);
     const auto known = microBatches.find(key);
     if (known != microBatches.end())
         known->second.add(evidence, oneSided);
@@ -376,7 +386,7 @@ void TraceComparer::State::takeEvent(const TraceWalk::Event &event, std::size_t 
         if (!unit.first && unit.opened.size() < MostOpened)
             unit.opened.emplace(event.ordinal, unit.now);
     } else if (event.a && event.b) {
-        unit.lastPair = std::max(unit.lastPair.value_or(0), event.ordinal);
+        unit.lone.meet(event.ordinal);
         unit.hasNoOrder = unit.hasNoOrder || !event.a->isPlaced || !event.b->isPlaced;
         takePair(event, rank, unit);
     } else if (const TraceRecord &record = event.a ? *event.a : *event.b; isArtifact(record)) {
@@ -407,12 +417,14 @@ void TraceComparer::State::compareUnit(const TracePlan::Unit &planned, const std
         result.diagnostics.push_back(toDiagnostic(status.error(), Severity::Error));
         result.facts.unreadable = true;
     }
-    settleLone(feedA.certificate(), feedB.certificate(), status.ok(), unit);
+    settleLone(planned, feedA.certificate(), feedB.certificate(), status.ok(), unit);
     takeFeed(feedA, true, planned);
     takeFeed(feedB, false, planned);
     for (std::string &limit : walk.limits())
         tellUnit(true, planned, std::string(toString(ErrorCode::Limit)), std::move(limit));
-    result.ranks[planned.rank].links.push_back(unit.evidence.link(planned.iteration, {}));
+    if (rankLinks < MostRankLinks)
+        result.ranks[planned.rank].links.push_back(unit.evidence.link(planned.iteration, {}));
+    ++rankLinks;
     closeUnit(planned.rank, std::move(unit), feedA.excluded() + feedB.excluded() > 0);
 }
 
@@ -500,14 +512,17 @@ void TraceComparer::State::finish()
             result.microBatches.push_back({key.first, {}});
         result.microBatches.back().links.push_back(evidence.link(key.second, {}));
     }
-    if (microBatches.size() == MostMicroBatches)
-        result.diagnostics.push_back({Severity::Note,
-                                      std::string(toString(ErrorCode::Limit)),
-                                      {},
-                                      {},
-                                      "the timeline has rows for the first "
-                                          + grouped(MostMicroBatches)
-                                          + " micro-batches alone; all were compared"});
+    const auto tellLimit = [&](bool isReached, std::size_t most, const std::string &what) {
+        if (isReached)
+            result.diagnostics.push_back({Severity::Note,
+                                          std::string(toString(ErrorCode::Limit)),
+                                          {},
+                                          {},
+                                          "the timeline shows the first " + grouped(most) + " "
+                                              + what + " alone; all were compared"});
+    };
+    tellLimit(microBatches.size() == MostMicroBatches, MostMicroBatches, "micro-batches");
+    tellLimit(rankLinks > MostRankLinks, MostRankLinks, "steps of ranks");
     VerdictFacts &facts = result.facts;
     const EvidenceSum &evidence = result.coverage.evidence;
     facts.strength = evidence.compared == 0 ? Strength::None : evidence.weakestEqual;

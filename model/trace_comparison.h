@@ -35,6 +35,8 @@ struct RecordName
     std::optional<TracePlace> placeA, placeB;
 };
 
+RecordName nameOf(const TraceRecord &record); ///< without its places
+
 /// The earliest mismatch of one rank, in its own order (rules M3, M8).
 struct RankDivergence
 {

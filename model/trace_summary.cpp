@@ -204,6 +204,12 @@ std::string_view toString(DivergenceKind kind)
     return "value";
 }
 
+RecordName nameOf(const TraceRecord &record)
+{
+    return {record.iteration, record.microBatch, record.stage, record.name, record.scope,
+            record.caller,    record.call,       {},           {}};
+}
+
 std::map<std::string, std::uint64_t> gridSizesOf(const Trace &trace)
 {
     std::map<std::string, std::uint64_t> sizes;

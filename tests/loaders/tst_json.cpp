@@ -8,7 +8,9 @@
 
 #include <QTest>
 
+#include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <new>
 
 using namespace forkpoint;
@@ -82,6 +84,46 @@ private slots:
         QVERIFY(!members[3].unsignedInteger());
         QVERIFY(parsed->root().find("c").has_value());
         QVERIFY(!parsed->root().find("e").has_value());
+    }
+
+    /// What Python's json.dumps writes for floats that are none; the second text is not plain.
+    void takesBareNonFiniteNumbersWhereAsked()
+    {
+        for (const std::string_view end : {"\"c\"", "\"\u00e9\""}) {
+            const std::string text =
+                "{\"NaN\": NaN, \"b\": [Infinity, -Infinity,NaN], \"d\": " + std::string(end) + "}";
+            QVERIFY(!JsonDocument::parse(text).ok());
+            const auto parsed = JsonDocument::parse(text, RepeatedKeys::Refuse, NonFinite::Take);
+            QVERIFY2(parsed.ok(), text.c_str());
+            QVERIFY(parsed->hasNonFinite());
+            const auto members = parsed->root().children();
+            QVERIFY(std::isnan(*members[0].real()));
+            QCOMPARE(members[0].key(), std::string_view("NaN"));
+            const auto items = members[1].children();
+            QCOMPARE(*items[0].real(), std::numeric_limits<double>::infinity());
+            QCOMPARE(*items[1].real(), -std::numeric_limits<double>::infinity());
+            QVERIFY(std::isnan(*items[2].real()));
+        }
+        const auto taken = [](std::string_view text) {
+            return JsonDocument::parse(text, RepeatedKeys::Refuse, NonFinite::Take);
+        };
+        for (const std::string_view bad :
+             {"[1NaN]", "[NaN5]", "[nan]", "[-NaN]", "[+Infinity]", "[Infinityx]", "[--Infinity]",
+              "[NaN\xff]", "{NaN: 1}", "NaN5", "[0.0NaN]"})
+            QVERIFY2(!taken(bad).ok(), std::string(bad).c_str());
+        const auto lone = taken("NaN");
+        QVERIFY(std::isnan(*lone->root().real()));
+        QVERIFY(!taken("[\"NaN\", 0.0]")->hasNonFinite());
+        const auto mixed = taken("[NaN,0.0,0.0,\"\u00e9\"]");
+        QCOMPARE(*mixed->root().children()[1].real(), 0.0);
+        QVERIFY(!taken("[0.0]")->hasNonFinite());
+        QCOMPARE(taken("[NaN, \"\u00e9\", x]").error().place, std::string("byte 12"));
+        JsonDocument again; // the structure of the line before, and other scalars
+        QVERIFY(again.reparse("[1.5, 2]", RepeatedKeys::Refuse, NonFinite::Take).ok());
+        QVERIFY(again.reparse("[NaN, 2]", RepeatedKeys::Refuse, NonFinite::Take).ok());
+        QVERIFY(again.hasNonFinite());
+        QVERIFY(again.reparse("[2.5, 2]", RepeatedKeys::Refuse, NonFinite::Take).ok());
+        QVERIFY(!again.hasNonFinite() && *again.root().children()[0].real() == 2.5);
     }
 
     void keepsRepeatedKeysWhereAsked()

@@ -168,6 +168,17 @@ private slots:
         QVERIFY(decide(result.facts).outcome == Outcome::Undecided);
     }
 
+    void ranksStateOneGrid() // M20
+    {
+        FakeTrace trace;
+        trace.facts = {{TraceFact::Role::Parallel, "world_size", "2"}};
+        trace.rank(0, {proven()});
+        QVERIFY(gridProblems(trace, {1}).empty());
+        trace.facts.front().value = "4";
+        trace.rank(1, {proven()});
+        QCOMPARE(gridProblems(trace, {1}), (std::vector<std::string>{"states world_size as 2, 4"}));
+    }
+
     void settingsThatLetValuesVaryAreTold() // M20
     {
         FakeTrace a, b;
