@@ -183,8 +183,8 @@ void RunComparer::State::prepareTraces(const StepSelection &selection)
         }
         return;
     }
-    tracer =
-        std::make_unique<TraceComparer>(traceA, traceB, TraceRequest{selection, options.pairing});
+    tracer = std::make_unique<TraceComparer>(traceA, traceB,
+                                             TraceRequest{selection, options.pairing}, &executor);
 }
 
 /// What the traces say goes into the one verdict, the one chain and the marks of the steps.

@@ -61,6 +61,8 @@ bool tellsValues(RecordRole role)
 struct TraceComparer::State
 {
     std::shared_ptr<const Trace> a, b;
+    SerialExecutor serial;
+    Executor *executor = &serial;
     TracePlan plan;
     std::size_t next = 0;                ///< into plan.units
     std::optional<TraceInquiry> inquiry; ///< after them, where the traces part
@@ -408,7 +410,7 @@ void TraceComparer::State::compareUnit(const TracePlan::Unit &planned, const std
     Unit unit;
     TraceWalk walk(feedA, feedB,
                    [&](const TraceWalk::Event &event) { takeEvent(event, planned.rank, unit); });
-    const Status status = walk.run([&] { return stop.stop_requested(); });
+    const Status status = walk.run([&] { return stop.stop_requested(); }, *executor);
     if (!status.ok() && status.error().code == ErrorCode::Cancelled) {
         result.facts.partial = true;
         return;
@@ -546,9 +548,10 @@ void TraceComparer::State::finish()
 }
 
 TraceComparer::TraceComparer(std::shared_ptr<const Trace> a, std::shared_ptr<const Trace> b,
-                             const TraceRequest &request)
+                             const TraceRequest &request, Executor *executor)
     : m_state(std::make_unique<State>())
 {
+    m_state->executor = executor ? executor : &m_state->serial;
     m_state->a = std::move(a);
     m_state->b = std::move(b);
     m_state->prepare(request);

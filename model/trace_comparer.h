@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/executor.h"
 #include "model/pairing.h"
 #include "model/step_plan.h"
 #include "model/trace_comparison.h"
@@ -22,8 +23,9 @@ struct TraceRequest
 class TraceComparer
 {
 public:
+    /// `executor`: for threads that read ahead; nullptr: none.
     TraceComparer(std::shared_ptr<const Trace> a, std::shared_ptr<const Trace> b,
-                  const TraceRequest &request);
+                  const TraceRequest &request, Executor *executor = nullptr);
     ~TraceComparer();
     TraceComparer(const TraceComparer &) = delete;
     TraceComparer &operator=(const TraceComparer &) = delete;

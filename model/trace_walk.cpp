@@ -81,18 +81,42 @@ TraceFeed::TraceFeed(const Trace &trace, std::size_t stream,
 {
 }
 
+Status TraceFeed::open()
+{
+    FP_TRY(m_cursor, m_trace.open(m_stream, m_segments.back()));
+    m_twin = dynamic_cast<TwinCursor *>(m_cursor.get());
+    m_segments.pop_back();
+    return {};
+}
+
 Result<std::optional<TraceRecord>> TraceFeed::next()
+{
+    bool isTwin = false;
+    return read({}, nullptr, isTwin);
+}
+
+Result<std::optional<TraceRecord>> TraceFeed::nextBeside(std::string_view line,
+                                                         const TraceRecord &record, bool &isTwin)
+{
+    return read(line, line.empty() ? nullptr : &record, isTwin);
+}
+
+Result<std::optional<TraceRecord>> TraceFeed::read(std::string_view line, const TraceRecord *beside,
+                                                   bool &isTwin)
 {
     for (;;) {
         if (!m_cursor) {
             if (m_segments.empty())
                 return std::optional<TraceRecord>();
-            FP_TRY(m_cursor, m_trace.open(m_stream, m_segments.back()));
-            m_segments.pop_back();
+            FP_CHECK(open());
         }
-        FP_TRY(auto record, m_cursor->next());
+        isTwin = false;
+        const bool isBeside = beside && m_twin;
+        FP_TRY(auto record,
+               isBeside ? m_twin->nextBeside(line, *beside, isTwin) : m_cursor->next());
         if (!record) {
             m_cursor.reset();
+            m_twin = nullptr;
             continue;
         }
         m_certificate.see(*record);
@@ -136,15 +160,45 @@ Status TraceWalk::fill(Side &side, std::size_t count)
             m_isNarrow = m_isNarrow || side.ahead.size() < Window;
             return {};
         }
-        FP_TRY(auto record, side.feed.next());
+        FP_TRY(auto record, read(side));
         if (!record) {
             side.ended = true;
             return {};
         }
-        const std::size_t bytes = bytesOf(*record);
-        side.aheadBytes += bytes;
-        side.ahead.push_back({*std::move(record), bytes});
+        push(side, *std::move(record), false);
     }
+    return {};
+}
+
+void TraceWalk::push(Side &side, TraceRecord record, bool isTwin)
+{
+    const std::size_t bytes = bytesOf(record);
+    side.aheadBytes += bytes;
+    side.ahead.push_back({std::move(record), bytes, isTwin});
+}
+
+Result<std::optional<TraceRecord>> TraceWalk::read(Side &side)
+{
+    if (!side.reader)
+        return side.feed.next();
+    FP_TRY(auto item, side.reader->next());
+    if (!item)
+        return std::optional<TraceRecord>();
+    side.line = std::move(item->line);
+    return std::optional(std::move(item->record));
+}
+
+/// One record, where there is none yet, beside the one that the other side has just read.
+Status TraceWalk::fillBeside(Side &side, const Side &other)
+{
+    if (!side.ahead.empty() || side.ended || other.ahead.size() != 1)
+        return fill(side, 1);
+    bool isTwin = false;
+    const std::string_view line = other.reader ? other.line : other.feed.lastLine();
+    FP_TRY(auto record, side.feed.nextBeside(line, other.ahead.front().record, isTwin));
+    side.ended = !record;
+    if (record)
+        push(side, *std::move(record), isTwin);
     return {};
 }
 
@@ -321,7 +375,7 @@ Status TraceWalk::realignFar()
 Result<bool> TraceWalk::advance()
 {
     FP_CHECK(fill(m_a, 1));
-    FP_CHECK(fill(m_b, 1));
+    FP_CHECK(fillBeside(m_b, m_a));
     if (m_a.ahead.empty() && m_b.ahead.empty()) {
         flush(m_a, true);
         flush(m_b, false);
@@ -329,7 +383,8 @@ Result<bool> TraceWalk::advance()
     }
     bool straight = !m_a.ahead.empty() && !m_b.ahead.empty()
         && meets(m_a.ahead.front().record, m_b.ahead.front().record);
-    if (straight && !m_differed
+    // What is of the same bytes does not differ: nothing is compared twice for that.
+    if (straight && !m_differed && !m_b.ahead.front().isTwin
         && compareRecords(m_a.ahead.front().record, m_b.ahead.front().record).all().evidence
             == Evidence::Different) {
         m_differed = true;
@@ -337,11 +392,32 @@ Result<bool> TraceWalk::advance()
         straight = !inserted;
     }
     if (!straight) {
+        for (Side *side : {&m_a, &m_b}) {
+            if (!side->ahead.empty())
+                side->ahead.front().isTwin = false; // its twin may be gone when it is met
+        }
         FP_CHECK(realign());
         return true;
     }
     pair(take(m_a), take(m_b));
     return true;
+}
+
+Status TraceWalk::run(const std::function<bool()> &stopped, Executor &executor)
+{
+    if (executor.threadCount() < 2)
+        return run(stopped);
+    FeedAhead reader(m_a.feed);
+    m_a.reader = &reader;
+    Status status;
+    executor.forEach(2, [&](std::size_t task) {
+        if (task == 1)
+            return reader.produce();
+        status = run(stopped);
+        reader.stop();
+    });
+    m_a.reader = nullptr;
+    return status;
 }
 
 Status TraceWalk::run(const std::function<bool()> &stopped)

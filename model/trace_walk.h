@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/executor.h"
+#include "model/feed_ahead.h"
 #include "model/trace_alignment.h"
 #include "model/trace_certificate.h"
 #include "model/trace_evidence.h"
 #include "model/trace_filter.h"
+#include "model/twin_cursor.h"
 
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -27,12 +32,23 @@ public:
               const TraceFilter *filter);
 
     Result<std::optional<TraceRecord>> next();
+    /// The line of the record that was read last, until the next is read; empty where a line does not
+    /// make its record by itself (TwinCursor).
+    std::string_view lastLine() const { return m_twin ? m_twin->lastLine() : std::string_view(); }
+    /// As next(), beside a record of the other side that was made of that line. `isTwin`: both are of
+    /// the same bytes, and but for place and call alike.
+    Result<std::optional<TraceRecord>> nextBeside(std::string_view line, const TraceRecord &record,
+                                                  bool &isTwin);
     std::uint64_t duplicates() const { return m_duplicates; }
     std::uint64_t excluded() const { return m_excluded; }
     const TraceCertificate &certificate() const { return m_certificate; }
     Diagnostics takeDiagnostics();
 
 private:
+    /// Beside nothing, where `beside` is nullptr.
+    Result<std::optional<TraceRecord>> read(std::string_view line, const TraceRecord *beside,
+                                            bool &isTwin);
+    Status open();
     bool isDuplicate(TraceRecord &record);
 
     const Trace &m_trace;
@@ -40,6 +56,7 @@ private:
     std::size_t m_stream;
     std::vector<std::size_t> m_segments; ///< still to be read, the next one last
     std::unique_ptr<TraceCursor> m_cursor;
+    TwinCursor *m_twin = nullptr;                             ///< the cursor, where it is one
     std::unordered_map<std::uint64_t, std::uint64_t> m_calls; ///< by the identity of call 0
     std::unordered_set<std::uint64_t> m_identities;
     std::uint64_t m_duplicates = 0, m_excluded = 0;
@@ -73,6 +90,8 @@ public:
 
     /// Calls visit for every record of both; those without a partner come when that is known.
     Status run(const std::function<bool()> &stopped);
+    /// The same, and the records of A are read ahead by a second thread.
+    Status run(const std::function<bool()> &stopped, Executor &executor);
     /// The next pair, or the next window of both: false once every record has been visited.
     Result<bool> advance();
     /// Where records were not looked for as far as usual, one clause each; after run().
@@ -83,6 +102,7 @@ private:
     {
         TraceRecord record;
         std::size_t bytes = 0;
+        bool isTwin = false; ///< of the other side's record that was read right before it
         std::optional<AlignItem> item = {}; ///< once it was asked for
     };
     struct Waiting
@@ -95,6 +115,8 @@ private:
     struct Side
     {
         TraceFeed &feed;
+        FeedAhead *reader = nullptr; ///< takes the place of the feed where another thread reads
+        std::string line = {};       ///< of the record that the reader gave last
         std::deque<Ahead> ahead = {};
         std::size_t aheadBytes = 0;
         bool ended = false;
@@ -103,6 +125,9 @@ private:
     };
 
     Status fill(Side &side, std::size_t count);
+    static Result<std::optional<TraceRecord>> read(Side &side);
+    Status fillBeside(Side &side, const Side &other);
+    static void push(Side &side, TraceRecord record, bool isTwin);
     static TraceRecord take(Side &side);
     static std::vector<AlignItem> itemsOf(Side &side, std::size_t most);
     bool meets(const TraceRecord &a, const TraceRecord &b) const;
