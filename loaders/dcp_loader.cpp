@@ -206,7 +206,10 @@ public:
             hasMetadata = hasMetadata || isMetadataFile(entry.name);
             hasData = hasData || isDataFile(entry.name);
         }
-        DirectoryClaim claim{hasMetadata || hasData || view.hasFile(".metadata.tmp"), {}};
+        // Megatron writes common.pt first: alone it is the beginning of a save.
+        const bool isBegun = view.listing.entries.size() == 1 && view.hasFile(Common);
+        DirectoryClaim claim{hasMetadata || hasData || isBegun || view.hasFile(".metadata.tmp"),
+                             {}};
         if (claim.isMine && !hasMetadata)
             claim.interrupted = "has no .metadata, which is written last";
         else if (view.hasFile(Common) && hasData && !view.hasFile(MegatronMetadata))

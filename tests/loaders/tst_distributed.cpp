@@ -318,6 +318,18 @@ private slots:
         }
     }
 
+    /// Megatron's common.pt is written before anything else.
+    void aSaveThatHasJustBegun()
+    {
+        QTemporaryDir directory;
+        const fs::path path(directory.path().toStdString());
+        fs::copy_file((Data + "/ranks/megatron/mp_rank_00/model_optim_rng.pt").toStdString(),
+                      path / "common.pt");
+        const Opened opened(path);
+        QVERIFY(!opened.source);
+        QVERIFY2(opened.error.find("unfinished") != std::string::npos, opened.error.c_str());
+    }
+
     void withoutMetadata()
     {
         const Copy copy(Data + "/dcp/one");
