@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <list>
+#include <map>
 #include <mutex>
 #include <unordered_map>
 
@@ -79,6 +80,42 @@ private:
     std::unordered_map<const void *, std::list<File>::iterator> m_places;
 };
 
+/// What is known of files that do not answer, whoever opened them: opening one again, as the piece of work
+/// does that another thread begins anew, must not lead into the same read.
+class AnswersOfFiles
+{
+public:
+    static AnswersOfFiles &ofThisProcess()
+    {
+        static AnswersOfFiles answers;
+        return answers;
+    }
+
+    Stalled of(const FileState &file)
+    {
+        const std::lock_guard lock(m_mutex);
+        std::weak_ptr<std::atomic<bool>> &known = m_known[{file.device, file.inode}];
+        Stalled answer = known.lock();
+        if (!answer) {
+            answer = std::make_shared<std::atomic<bool>>(false);
+            known = answer;
+        }
+        return answer;
+    }
+
+    void forget(const FileState &file)
+    {
+        const std::lock_guard lock(m_mutex);
+        const auto known = m_known.find({file.device, file.inode});
+        if (known != m_known.end() && known->second.expired())
+            m_known.erase(known);
+    }
+
+private:
+    std::mutex m_mutex;
+    std::map<std::pair<std::uint64_t, std::uint64_t>, std::weak_ptr<std::atomic<bool>>> m_known;
+};
+
 } // namespace
 
 Result<std::shared_ptr<const FileSource>> FileSource::open(const std::filesystem::path &path,
@@ -113,6 +150,7 @@ Result<std::shared_ptr<const FileSource>> FileSource::openAt(Location location, 
     FP_TRY(Descriptor descriptor, file->openHere());
     FP_TRY(FileState state, identify(descriptor, file->m_name));
     state.path = file->path();
+    file->m_stalled = AnswersOfFiles::ofThisProcess().of(state);
     file->m_state = std::make_shared<const FileState>(std::move(state));
     OpenFiles::ofThisProcess().insert(file.get(),
                                       std::make_shared<const Descriptor>(std::move(descriptor)));
@@ -122,6 +160,9 @@ Result<std::shared_ptr<const FileSource>> FileSource::openAt(Location location, 
 FileSource::~FileSource()
 {
     OpenFiles::ofThisProcess().forget(this);
+    m_stalled = nullptr;
+    if (m_state)
+        AnswersOfFiles::ofThisProcess().forget(*m_state);
 }
 
 std::string FileSource::path() const
@@ -156,8 +197,9 @@ Result<Handle> FileSource::descriptor() const
 Status FileSource::read(std::uint64_t offset, MutableByteView out) const
 {
     FP_CHECK(checkRange(m_name, offset, out.size(), size()));
+    FP_CHECK(checkAnswers());
     FP_TRY(const Handle file, descriptor());
-    Status status = readAt(*file, offset, out, m_name);
+    Status status = readAt(*file, offset, out, m_name, m_stalled);
     if (!status.ok() && status.error().code == ErrorCode::Changed) {
         Error error = std::move(status).error();
         error.text = "had " + std::to_string(size()) + " bytes when opened, " + error.text;
@@ -168,12 +210,23 @@ Status FileSource::read(std::uint64_t offset, MutableByteView out) const
 
 void FileSource::willRead(std::uint64_t offset, std::uint64_t size) const
 {
-    if (const auto file = descriptor(); file.ok())
+    if (const auto file = descriptor(); !*m_stalled && file.ok())
         fetchAhead(**file, offset, size);
+}
+
+Status FileSource::checkAnswers() const
+{
+    if (!*m_stalled)
+        return {};
+    return Error{ErrorCode::Io,
+                 m_name,
+                 {},
+                 "does not answer: a read of it did not come back, and was given up"};
 }
 
 Status FileSource::unchanged() const
 {
+    FP_CHECK(checkAnswers());
     FP_TRY(const Handle file, descriptor());
     FP_TRY(const FileState now, identify(*file, m_name));
     FP_CHECK(isStill(now));

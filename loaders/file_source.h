@@ -32,6 +32,7 @@ public:
 
     const std::string &name() const override { return m_name; }
     std::uint64_t size() const override { return m_state->size; }
+    /// Io at once where an earlier read was given up (loaders/read_watch.h).
     Status read(std::uint64_t offset, MutableByteView out) const override;
     void willRead(std::uint64_t offset, std::uint64_t size) const override;
     Status unchanged() const override;
@@ -55,10 +56,12 @@ private:
     Result<Descriptor> openHere() const;
     Result<std::shared_ptr<const Descriptor>> descriptor() const;
     Status isStill(const FileState &now) const;
+    Status checkAnswers() const;
 
     Location m_location;
     std::string m_name;
     std::shared_ptr<const FileState> m_state; ///< when it was opened
+    Stalled m_stalled;                        ///< shared by all that opened the same file
 };
 
 } // namespace forkpoint

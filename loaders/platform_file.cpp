@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -197,12 +198,24 @@ Result<FileState> identify(const Descriptor &file, const std::string &displayNam
     return state;
 }
 
+namespace {
+
+/// Nothing but the call itself: where the thread was given up meanwhile, nothing else is there any more.
+ssize_t readOnce(int file, MutableByteView out, std::uint64_t offset, const Stalled &stalled)
+{
+    std::optional<WaitingForRead> waiting;
+    if (stalled)
+        waiting.emplace(stalled);
+    return ::pread(file, out.data(), std::min(out.size(), MaxTransfer), off_t(offset));
+}
+
+} // namespace
+
 Status readAt(const Descriptor &file, std::uint64_t offset, MutableByteView out,
-              const std::string &displayName)
+              const std::string &displayName, const Stalled &stalled)
 {
     while (!out.empty()) {
-        const std::size_t wanted = std::min(out.size(), MaxTransfer);
-        const ssize_t got = ::pread(file.get(), out.data(), wanted, off_t(offset));
+        const ssize_t got = readOnce(file.get(), out, offset, stalled);
         if (got < 0 && errno == EINTR)
             continue;
         const std::string place = "byte " + std::to_string(offset);

@@ -2,6 +2,7 @@
 // The system calls behind FileSource: opening what a user or a format named, and nothing else.
 #pragma once
 
+#include "loaders/read_watch.h"
 #include "model/bytes.h"
 #include "model/result.h"
 #include "model/tensor_origin.h"
@@ -46,9 +47,10 @@ Result<Descriptor> openBeneath(const std::filesystem::path &directory, const std
 /// Which file it is and in what state, without its path. Refused where it is no regular file.
 Result<FileState> identify(const Descriptor &file, const std::string &displayName);
 
-/// Fills all of `out` from `offset`; Io, or Changed where the file ends before.
+/// Fills all of `out` from `offset`; Io, or Changed where the file ends before. `stalled`: see WaitingForRead;
+/// nullptr: the thread waits for as long as it takes.
 Status readAt(const Descriptor &file, std::uint64_t offset, MutableByteView out,
-              const std::string &displayName);
+              const std::string &displayName, const Stalled &stalled = nullptr);
 
 /// Lets the system fetch a range into its cache ahead of readAt().
 void fetchAhead(const Descriptor &file, std::uint64_t offset, std::uint64_t size);

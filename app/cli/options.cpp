@@ -238,6 +238,12 @@ void addCommon(CLI::App &command, Options &options)
     command.add_option("--threads", options.threads, "How many threads (0: all cores)")
         ->capture_default_str()
         ->check(CLI::Range(0, 1024));
+    command
+        .add_option("--stall-after", options.stallAfter,
+                    "Give up a file when one read of it takes longer than SECONDS")
+        ->type_name("SECONDS")
+        ->capture_default_str()
+        ->check(CLI::Range(0.1, 1e6));
     command.add_flag("--quiet", options.quiet, "No progress, no diagnostics on standard error");
 }
 

@@ -6,6 +6,7 @@
 #include "model/element_reader.h"
 #include "model/step_plan.h"
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,6 +26,7 @@ struct Options
     std::string output; ///< -o; empty: standard output
     std::string device = "auto";
     std::size_t threads = 0; ///< 0: as many as the machine has
+    double stallAfter = 120; ///< seconds that one read may take before its file is given up
     OpenOptions open;
     CompareOptions compare;
     std::vector<std::string> reports;
@@ -48,6 +50,11 @@ struct Options
     bool deep = false;         ///< selftest
     std::string extractFormat; ///< "raw", "npy" or empty: by the name of the output
 };
+
+inline std::chrono::milliseconds stallAfter(const Options &options)
+{
+    return std::chrono::milliseconds(std::int64_t(options.stallAfter * 1000));
+}
 
 /// Either options to run with, or what to print and the status to end with.
 struct ParsedArguments

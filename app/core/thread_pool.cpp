@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/thread_pool.h"
 
+#include "loaders/read_watch.h"
+
 #include <algorithm>
-#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <future>
+#include <list>
+#include <map>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -15,66 +19,143 @@ namespace forkpoint {
 
 namespace {
 
-/// One call of forEach(). `work` outlives every claimed index, because forEach() waits for them.
+/// How often those who wait look whether somebody is stuck.
+constexpr std::chrono::milliseconds Look{100};
+
+/// One call of forEach(). `work` outlives every piece that ends, because forEach() waits for them.
 struct Round
 {
     std::size_t count = 0;
     const std::function<void(std::size_t)> *work = nullptr;
-    std::atomic<std::size_t> next = 0;
-    std::size_t ended = 0;     ///< guarded by the pool's mutex
-    std::exception_ptr failed; ///< likewise: what the first piece that failed threw
+    // Guarded by the pool's mutex:
+    std::size_t next = 0;
+    std::size_t ended = 0;
+    std::vector<std::size_t> again; ///< whose thread was given up
+    std::map<std::size_t, std::shared_ptr<ReadWait>> running;
+    std::exception_ptr failed; ///< what the first piece that failed threw
 
-    bool exhausted() const { return next.load(std::memory_order_relaxed) >= count; }
+    bool exhausted() const { return next >= count && again.empty(); }
+    std::size_t claim()
+    {
+        if (again.empty())
+            return next++;
+        const std::size_t piece = again.back();
+        again.pop_back();
+        return piece;
+    }
+};
+
+struct Worker
+{
+    std::thread thread;
+    std::shared_ptr<ReadWait> wait;
+    bool standsIn = false;      ///< for one caller of forEach() at a time; the others serve all
+    std::shared_ptr<Round> own; ///< of that caller
 };
 
 } // namespace
 
 struct ThreadPool::State
 {
+    explicit State(std::chrono::milliseconds longest) : stallAfter(longest) {}
+
+    const std::chrono::milliseconds stallAfter;
     std::mutex mutex;
     std::condition_variable offered; ///< a round was added, or the pool closes
     std::condition_variable ended;   ///< some round came to its end
     std::deque<std::shared_ptr<Round>> rounds;
     bool closing = false;
-    std::vector<std::thread> threads;
+    std::size_t size = 0;
+    std::list<Worker> workers;
 
-    void work(const std::shared_ptr<Round> &round);
-    void serve();
+    // The mutex is held for each of these, or nobody knows the pool yet.
+    bool isWorker() const;
+    bool addWorker(std::shared_ptr<Round> own);
+    bool standIn(const std::shared_ptr<Round> &round);
+    void work(const std::shared_ptr<Round> &round, std::unique_lock<std::mutex> &lock);
+    void giveUpStuck(const std::shared_ptr<Round> &round);
+
+    void serve(Worker &self);
 };
 
-/// Claims indices until there are none left.
-void ThreadPool::State::work(const std::shared_ptr<Round> &round)
+/// Whether the calling thread is one of the pool's.
+bool ThreadPool::State::isWorker() const
 {
-    std::size_t done = 0;
-    for (std::size_t i = round->next++; i < round->count; i = round->next++) {
-        try {
-            (*round->work)(i);
-        } catch (
-            ...) { // memory that is not there must not end the program from a thread of the pool
-            const std::lock_guard lock(mutex);
-            if (!round->failed)
-                round->failed = std::current_exception();
-        }
-        ++done;
-    }
-    if (done == 0)
-        return;
-    const std::lock_guard lock(mutex);
-    round->ended += done;
-    if (round->ended == round->count)
-        ended.notify_all();
+    const auto mine = ReadWait::ofThisThread();
+    return std::any_of(workers.begin(), workers.end(),
+                       [&](const Worker &worker) { return worker.wait == mine; });
 }
 
-void ThreadPool::State::serve()
+/// `own`: whose caller it stands in for; nullptr for one that serves all. False where the system has no
+/// more threads to give.
+bool ThreadPool::State::addWorker(std::shared_ptr<Round> own)
+{
+    workers.emplace_back();
+    Worker &worker = workers.back();
+    worker.standsIn = own != nullptr;
+    worker.own = std::move(own);
+    try {
+        std::promise<std::shared_ptr<ReadWait>> begun;
+        auto wait = begun.get_future();
+        worker.thread = std::thread([this, &worker, said = std::move(begun)]() mutable {
+            said.set_value(ReadWait::ofThisThread());
+            serve(worker);
+        });
+        worker.wait = wait.get();
+        return true;
+    } catch (const std::system_error &) {
+        workers.pop_back();
+        return false;
+    }
+}
+
+/// Has a thread do what the caller of forEach() would, who could not be given up.
+bool ThreadPool::State::standIn(const std::shared_ptr<Round> &round)
+{
+    for (Worker &worker : workers) {
+        if (worker.standsIn && !worker.own) {
+            worker.own = round;
+            return true;
+        }
+    }
+    return addWorker(round);
+}
+
+/// Does pieces of a round until none is left to begin.
+void ThreadPool::State::work(const std::shared_ptr<Round> &round,
+                             std::unique_lock<std::mutex> &lock)
+{
+    while (!round->exhausted()) {
+        const std::size_t piece = round->claim();
+        round->running[piece] = ReadWait::ofThisThread();
+        lock.unlock();
+        std::exception_ptr failed;
+        try {
+            (*round->work)(piece);
+        } catch (...) {
+            // Memory that is not there must not end the program from a thread of the pool.
+            failed = std::current_exception();
+        }
+        lock.lock();
+        round->running.erase(piece);
+        if (failed && !round->failed)
+            round->failed = failed;
+        if (++round->ended == round->count)
+            ended.notify_all();
+    }
+}
+
+void ThreadPool::State::serve(Worker &self)
 {
     std::unique_lock lock(mutex);
     while (true) {
         std::erase_if(rounds, [](const auto &round) { return round->exhausted(); });
-        if (!rounds.empty()) {
+        if (self.own) {
+            work(self.own, lock);
+            self.own = nullptr;
+        } else if (!self.standsIn && !rounds.empty()) {
             const std::shared_ptr<Round> round = rounds.front();
-            lock.unlock();
-            work(round);
-            lock.lock();
+            work(round, lock);
         } else if (closing) {
             return;
         } else {
@@ -83,23 +164,42 @@ void ThreadPool::State::serve()
     }
 }
 
+void ThreadPool::State::giveUpStuck(const std::shared_ptr<Round> &round)
+{
+    for (auto each = round->running.begin(); each != round->running.end();) {
+        const auto [piece, wait] = *each;
+        if (!wait->giveUp(stallAfter)) {
+            ++each;
+            continue;
+        }
+        each = round->running.erase(each);
+        if (round->exhausted())
+            rounds.push_back(round); // nobody looks for its pieces any more
+        round->again.push_back(piece);
+        const auto stuck = std::find_if(workers.begin(), workers.end(),
+                                        [&](const Worker &worker) { return worker.wait == wait; });
+        if (stuck == workers.end())
+            continue;
+        stuck->thread.detach();
+        const std::shared_ptr<Round> own = stuck->own;
+        workers.erase(stuck); // the thread itself never looks there again
+        if (own)
+            standIn(own);
+        else
+            addWorker(nullptr);
+    }
+}
+
 std::size_t hardwareThreads()
 {
     return std::max(1u, std::thread::hardware_concurrency());
 }
 
-ThreadPool::ThreadPool(std::size_t threads) : m_state(std::make_unique<State>())
+ThreadPool::ThreadPool(std::size_t threads, std::chrono::milliseconds stallAfter)
+    : m_state(std::make_unique<State>(stallAfter))
 {
-    if (threads == 0)
-        threads = hardwareThreads();
-    m_state->threads.reserve(threads - 1);
-    for (std::size_t i = 1; i < threads; ++i) {
-        try {
-            m_state->threads.emplace_back([state = m_state.get()] { state->serve(); });
-        } catch (const std::system_error &) {
-            break; // the system has no more threads to give: work with those there are
-        }
-    }
+    m_state->size = threads == 0 ? hardwareThreads() : threads;
+    while (m_state->workers.size() + 1 < m_state->size && m_state->addWorker(nullptr)) {}
 }
 
 ThreadPool::~ThreadPool()
@@ -109,35 +209,34 @@ ThreadPool::~ThreadPool()
         m_state->closing = true;
     }
     m_state->offered.notify_all();
-    for (std::thread &thread : m_state->threads)
-        thread.join();
+    for (Worker &worker : m_state->workers)
+        worker.thread.join();
 }
 
 std::size_t ThreadPool::threadCount() const
 {
-    return m_state->threads.size() + 1;
+    return m_state->size;
 }
 
 void ThreadPool::forEach(std::size_t count, const std::function<void(std::size_t)> &work)
 {
     if (count == 0)
         return;
-    if (count == 1 || m_state->threads.empty()) {
-        for (std::size_t i = 0; i < count; ++i)
-            work(i);
-        return;
-    }
     const auto round = std::make_shared<Round>();
     round->count = count;
     round->work = &work;
-    {
-        const std::lock_guard lock(m_state->mutex);
-        m_state->rounds.push_back(round);
-    }
-    m_state->offered.notify_all();
-    m_state->work(round);
     std::unique_lock lock(m_state->mutex);
-    m_state->ended.wait(lock, [&] { return round->ended == round->count; });
+    m_state->rounds.push_back(round);
+    const bool works = m_state->isWorker() || !m_state->standIn(round);
+    m_state->offered.notify_all();
+    while (round->ended < count) {
+        if (works && !round->exhausted())
+            m_state->work(round, lock);
+        else if (m_state->ended.wait_for(lock, Look) == std::cv_status::timeout) {
+            m_state->giveUpStuck(round);
+            m_state->offered.notify_all();
+        }
+    }
     std::erase(m_state->rounds, round);
     lock.unlock();
     if (round->failed)

@@ -3,6 +3,7 @@
 
 #include "model/executor.h"
 
+#include <chrono>
 #include <memory>
 
 namespace forkpoint {
@@ -10,15 +11,21 @@ namespace forkpoint {
 /// As many threads as the hardware runs at once.
 std::size_t hardwareThreads();
 
-/// A fixed set of threads. The thread that calls forEach() works too, so several threads may call
-/// it at once, also from within `work`, without waiting for each other's turns. What a piece throws
-/// is thrown by forEach() once all pieces have ended.
+/// A set of threads. One of them stands in for each thread that calls forEach() from outside, so several may
+/// call it at once, also from within `work`, without waiting for each other's turns. What a piece throws is
+/// thrown by forEach() once all pieces have ended.
+///
+/// A thread that waits for one read of a file for longer than stallAfter is given up (loaders/read_watch.h)
+/// and another takes its place: the piece is begun anew, and meets a file that answers with an error.
+/// `work` must therefore bear to be begun twice, and hold no lock while it reads.
 class ThreadPool final : public Executor
 {
 public:
-    /// `threads` counts the caller of forEach(); 0 stands for hardwareThreads().
-    explicit ThreadPool(std::size_t threads = 0);
-    /// Waits for the threads; nobody may be in forEach().
+    static constexpr std::chrono::milliseconds StallAfter = std::chrono::minutes(2);
+
+    /// `threads` work for one caller of forEach(); 0 stands for hardwareThreads().
+    explicit ThreadPool(std::size_t threads = 0, std::chrono::milliseconds stallAfter = StallAfter);
+    /// Waits for the threads but those that were given up; nobody may be in forEach().
     ~ThreadPool() override;
     ThreadPool(const ThreadPool &) = delete;
     ThreadPool &operator=(const ThreadPool &) = delete;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/thread_pool.h"
+#include "loaders/read_watch.h"
 
 #include <QTest>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <barrier>
 #include <mutex>
@@ -26,6 +28,8 @@ private Q_SLOTS:
     void nested();
     void severalCallers();
     void failures();
+    void whoIsStuckInAReadIsGivenUp_data();
+    void whoIsStuckInAReadIsGivenUp();
 };
 
 void TestThreadPool::countsItsCaller()
@@ -80,7 +84,7 @@ void TestThreadPool::reallyParallel()
         threads.insert(std::this_thread::get_id());
     });
     QCOMPARE(threads.size(), std::size_t(3));
-    QVERIFY(threads.contains(std::this_thread::get_id()));
+    QVERIFY(!threads.contains(std::this_thread::get_id())); // who waits can give up who is stuck
 }
 
 void TestThreadPool::nested()
@@ -122,6 +126,43 @@ void TestThreadPool::failures()
         }
         QVERIFY(caught);
         QCOMPARE(calls.load(), 30); // nobody is still at work when the caller goes on
+    }
+}
+
+void TestThreadPool::whoIsStuckInAReadIsGivenUp_data()
+{
+    QTest::addColumn<int>("threads");
+    for (const int threads : {1, 2, 3})
+        QTest::addRow("%d", threads) << threads;
+}
+
+/// Reads of two files never come back. Each piece ends once all the same, those at work on them having
+/// found a file that is known not to answer.
+void TestThreadPool::whoIsStuckInAReadIsGivenUp()
+{
+    QFETCH(int, threads);
+    const std::array<Stalled, 2> stalled = {std::make_shared<std::atomic<bool>>(false),
+                                            std::make_shared<std::atomic<bool>>(false)};
+    ThreadPool pool(std::size_t(threads), std::chrono::milliseconds(150));
+    for (int round = 0; round < 2; ++round) {
+        std::array<std::atomic<int>, 12> ended{};
+        std::atomic<int> refused = 0;
+        pool.forEach(ended.size(), [&](std::size_t i) {
+            const Stalled file = stalled[i % 2];
+            if (i % 5 == 0) {
+                if (*file) {
+                    ++refused;
+                } else {
+                    const WaitingForRead waiting(file);
+                    std::this_thread::sleep_for(std::chrono::hours(1));
+                }
+            }
+            ++ended[i];
+        });
+        for (const auto &times : ended)
+            QCOMPARE(times.load(), 1);
+        QCOMPARE(refused.load(), 3);
+        QVERIFY(*stalled[0] && *stalled[1]);
     }
 }
 

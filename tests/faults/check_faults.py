@@ -115,6 +115,24 @@ def expect(condition, what):
         sys.exit("expected " + what)
 
 
+def check_stalls(cli, a, b, c, middle, preload):
+    """A read that does not come back: its thread is given up, what lies in the file from there on is not compared."""
+    words = "does not answer: a read of it did not come back"
+    fault = {"FAULT_KIND": "stall", "FAULT_BEGIN": middle, "FAULT_END": middle + 10, **preload}
+    for threads in ("1", "2", "4"):
+        options = ("--stall-after", "0.5", "--threads", threads)
+        status, document, rows = compare(cli, a, b, *options, **fault)
+        expect(status == 3 and document["verdict"]["outcome"] == "undecided", f"a stall to leave the verdict open, found {status}")
+        expect(rows["second"]["status"] == "not-compared" and words in rows["second"]["reason"],
+               f"'{words}' as the reason, found {rows['second'].get('reason')!r}")
+        expect(all(row["status"] != "different" for row in rows.values()), "nothing to be called different")
+        status, document, rows = compare(cli, c, a, *options, **{**fault, "FAULT_FILE": "nobody.safetensors"})
+        expect(status == 1, "nothing to change where nothing stalls")
+    # The header, which a thread of the pool reads, too.
+    status, document, _ = compare(cli, a, b, "--stall-after", "0.5", FAULT_KIND="stall", FAULT_BEGIN=0, **preload)
+    expect(status == 2 and document["verdict"]["outcome"] == "not-compared", f"a stalled header not to be compared, found {status}")
+
+
 def main(cli, shim):
     with tempfile.TemporaryDirectory() as folder:
         a, b, c = (os.path.join(folder, name) for name in ("a.safetensors", "b.safetensors", "c.safetensors"))
@@ -143,6 +161,8 @@ def main(cli, shim):
             status, document, rows = compare(cli, c, b, **fault)
             expect(status == 1 and document["verdict"]["outcome"] == "different", f"a difference beside {kind} to count")
             expect(rows["first"]["different_elements"] == 1 and rows["second"]["status"] == "not-compared", "both to be said")
+
+        check_stalls(cli, a, b, c, middle, preload)
 
         # A file that cannot be read at all is not compared.
         status, document, _ = compare(cli, a, b, FAULT_KIND="eio", FAULT_BEGIN=0, **preload)

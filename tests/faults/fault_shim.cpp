@@ -4,7 +4,7 @@
 //   FAULT_BEGIN  first faulty byte
 //   FAULT_END    byte after the last faulty one (default: none)
 //   FAULT_KIND   eio, estale, short (at most 1000 bytes a call), end (the file ends at FAULT_BEGIN),
-//                interrupted (every other call EINTR)
+//                interrupted (every other call EINTR), stall (the call does not come back)
 #include <atomic>
 #include <cerrno>
 #include <climits>
@@ -62,6 +62,9 @@ ssize_t faultyRead(Pread real, int descriptor, void *out, std::size_t size, off_
         return offset >= begin ? 0 : real(descriptor, out, std::size_t(begin - offset), offset);
     if (kind == "eio")
         return failWith(EIO);
+    if (kind == "stall")
+        for (;;)
+            sleep(3600);
     if (kind == "estale")
         return failWith(ESTALE);
     return real(descriptor, out, size, offset);

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loaders/read_watch.h"
+
+#include <thread>
+#include <utility>
+
+namespace forkpoint {
+
+namespace {
+
+std::int64_t now()
+{
+    const auto passed = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(passed).count();
+}
+
+} // namespace
+
+const std::shared_ptr<ReadWait> &ReadWait::ofThisThread()
+{
+    static thread_local const auto wait = std::make_shared<ReadWait>();
+    return wait;
+}
+
+bool ReadWait::giveUp(std::chrono::milliseconds longest)
+{
+    std::int64_t since = m_since.load();
+    if (since <= Nothing || now() - since < std::chrono::nanoseconds(longest).count())
+        return false;
+    std::atomic<bool> *const stalled = m_stalled.load();
+    // Time does not return: where the moment is the same, so is the read, and its file is there.
+    if (!m_since.compare_exchange_strong(since, GivenUp))
+        return false;
+    stalled->store(true);
+    return true;
+}
+
+WaitingForRead::WaitingForRead(Stalled stalled)
+    : m_wait(*ReadWait::ofThisThread()),
+      m_stalled(std::move(stalled))
+{
+    m_wait.m_stalled.store(m_stalled.get());
+    m_wait.m_since.store(now());
+}
+
+WaitingForRead::~WaitingForRead()
+{
+    if (m_wait.m_since.exchange(ReadWait::Nothing) != ReadWait::GivenUp)
+        return;
+    m_stalled->store(false);
+    for (;;)
+        std::this_thread::sleep_for(std::chrono::hours(1));
+}
+
+} // namespace forkpoint
