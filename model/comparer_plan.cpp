@@ -22,7 +22,7 @@ void CheckpointComparer::State::prepare()
 {
     pairing = pairCatalogs(a->catalog(), b->catalog(), options.pairing);
     tellAssembled(pairing.tensors, *a, *b);
-    const RankStates ranks(a->catalog(), b->catalog());
+    const RankStates ranks(a->catalog(), b->catalog(), options.pairing.strict);
     PreparedRows prepared = prepareRows(pairing, a->catalog(), b->catalog(), ranks);
     result.tensors = std::move(prepared.rows);
     measuredAs = std::move(prepared.measuredAs);

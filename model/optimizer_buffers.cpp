@@ -37,8 +37,19 @@ std::string_view parameterType(std::string_view name)
     return name.substr(0, name.find(','));
 }
 
-/// Chunks of the bucket that begin and end as parameters do; empty where chunks do not cover it.
-BufferRuns runsOf(const TensorRef &bucket)
+/// How many elements each stretch of padding has, in no order.
+using Gaps = std::multiset<Index>;
+
+/// Behind a parameter of so many elements, up to where the next may begin.
+Index gapBehind(Index elements)
+{
+    return (Alignment - elements % Alignment) % Alignment;
+}
+
+/// Chunks of the bucket but those that begin and end as padding does, which are `gaps`; empty where
+/// chunks do not cover it. A rank's share that begins within a parameter makes such a chunk, too:
+/// whether all of them are padding, the weights must tell.
+BufferRuns runsOf(const TensorRef &bucket, Gaps &gaps)
 {
     std::vector<std::pair<Index, Index>> chunks;
     for (const Extent &extent : bucket.extents) {
@@ -55,14 +66,17 @@ BufferRuns runsOf(const TensorRef &bucket)
         if (first != at)
             return {};
         at += count;
-        const bool isPadding = first % Alignment != 0 && at % Alignment == 0 && count < Alignment;
-        if (isPadding || count == 0)
+        if (count == 0)
             continue;
-        if (!runs.empty() && runs.back().first + runs.back().second == first)
+        if (first % Alignment != 0 && at % Alignment == 0 && count < Alignment)
+            gaps.insert(count);
+        else if (!runs.empty() && runs.back().first + runs.back().second == first)
             runs.back().second += count;
         else
             runs.emplace_back(first, count);
     }
+    if (gapBehind(at) != 0) // behind the last parameter, where the bucket is cut off
+        gaps.insert(gapBehind(at));
     return at == bucket.elements ? runs : BufferRuns();
 }
 
@@ -74,14 +88,42 @@ Index elementsOf(const BufferRuns &runs)
     return count;
 }
 
-Index weightsOf(const Catalog &catalog, std::string_view dtype)
+/// What buckets hold of the parameters of one type, or what the weights say that they hold.
+struct Held
 {
-    Index count = 0;
+    Index elements = 0;
+    Gaps gaps;
+
+    bool operator==(const Held &) const = default;
+};
+
+Held heldByWeights(const Catalog &catalog, std::string_view dtype)
+{
+    Held held;
     for (const TensorRef &tensor : catalog.tensors) {
-        if (tensor.stateClass == StateClass::Weights && tensor.dtype.name == dtype)
-            count += tensor.elements;
+        if (tensor.stateClass != StateClass::Weights || tensor.dtype.name != dtype)
+            continue;
+        held.elements += tensor.elements;
+        if (gapBehind(tensor.elements) != 0)
+            held.gaps.insert(gapBehind(tensor.elements));
     }
-    return count;
+    return held;
+}
+
+bool isWhole(const TensorRef &bucket, const BufferRuns &runs)
+{
+    return runs == BufferRuns{{0, bucket.elements}};
+}
+
+std::set<KeyPath> recordedIn(const TensorSource &source)
+{
+    std::set<KeyPath> recorded;
+    const auto &tensors = source.catalog().tensors;
+    for (TensorIndex i = 0; i < tensors.size(); ++i) {
+        if (isBucket(tensors[i]) && source.recorded(i))
+            recorded.insert(tensors[i].path);
+    }
+    return recorded;
 }
 
 std::shared_ptr<const TensorSource> cutTo(std::shared_ptr<const TensorSource> source,
@@ -125,21 +167,22 @@ std::map<KeyPath, BufferRuns> parameterRuns(const Catalog &catalog)
 {
     std::map<KeyPath, BufferRuns> runs;
     std::set<std::string_view> groups;
-    std::map<std::pair<std::string_view, std::string>, Index> held; ///< by type and what is held
+    std::map<std::pair<std::string_view, std::string>, Held> held; ///< by type and what is held
     for (const TensorRef &tensor : catalog.tensors) {
         if (!isBucket(tensor))
             continue;
         groups.insert(groupOf(tensor.name));
-        BufferRuns own = runsOf(tensor);
+        const std::string slot = tensor.name.substr(tensor.name.rfind('.'));
+        Held &all = held[{parameterType(tensor.name), slot}];
+        BufferRuns own = runsOf(tensor, all.gaps);
         if (own.empty())
             return {};
-        const std::string slot = tensor.name.substr(tensor.name.rfind('.'));
-        held[{parameterType(tensor.name), slot}] += elementsOf(own);
+        all.elements += elementsOf(own);
         runs.emplace(tensor.path, std::move(own));
     }
     const bool isTold =
         groups.size() == 1 && std::all_of(held.begin(), held.end(), [&](const auto &entry) {
-            return entry.second == weightsOf(catalog, entry.first.first);
+            return entry.second == heldByWeights(catalog, entry.first.first);
         });
     return isTold ? runs : std::map<KeyPath, BufferRuns>();
 }
@@ -147,22 +190,17 @@ std::map<KeyPath, BufferRuns> parameterRuns(const Catalog &catalog)
 void dropPadding(std::shared_ptr<const TensorSource> &a, std::shared_ptr<const TensorSource> &b)
 {
     const auto ofA = parameterRuns(a->catalog()), ofB = parameterRuns(b->catalog());
-    if (ofA.empty() && ofB.empty())
+    if (ofA.empty() || ofB.empty())
         return;
-    std::map<KeyPath, const TensorRef *> there;
-    for (const TensorRef &tensor : b->catalog().tensors) {
-        if (isBucket(tensor))
-            there.emplace(tensor.path, &tensor);
-    }
+    // Digests that were recorded are of the whole.
+    std::set<KeyPath> recorded = recordedIn(*a);
+    recorded.merge(recordedIn(*b));
     std::map<KeyPath, BufferRuns> runs;
     for (const TensorRef &tensor : a->catalog().tensors) {
-        const auto other = there.find(tensor.path);
-        if (other == there.end() || other->second->shape != tensor.shape)
-            continue;
         const auto inA = ofA.find(tensor.path), inB = ofB.find(tensor.path);
-        const bool isA = inA != ofA.end(), isB = inB != ofB.end();
-        if ((isA || isB) && (!isA || !isB || inA->second == inB->second))
-            runs.emplace(tensor.path, isA ? inA->second : inB->second);
+        if (inA != ofA.end() && inB != ofB.end() && inA->second == inB->second
+            && !isWhole(tensor, inA->second) && !recorded.contains(tensor.path))
+            runs.emplace(tensor.path, inA->second);
     }
     a = cutTo(std::move(a), runs);
     b = cutTo(std::move(b), runs);

@@ -16,12 +16,14 @@ using BufferRuns = std::vector<std::pair<Index, Index>>;
 
 /// Of each bucket of a distributed optimizer ("...bucket_idx_N.exp_avg", Megatron-Core's
 /// dp_reshardable) where its parameters lie: they begin at multiples of 64, and what is behind them
-/// up to the next is a chunk of its own. Only where that leaves as many elements as the checkpoint's
-/// weights of that type have, and one group of ranks wrote all; otherwise nothing.
+/// up to the next is a chunk of its own. Where a rank's share begins within a parameter, a part of it
+/// can look the same; so only where what is left out is, stretch by stretch, what the sizes of the
+/// checkpoint's weights of that type leave, the rest has as many elements as they, and one group of
+/// ranks wrote all; otherwise nothing.
 std::map<KeyPath, BufferRuns> parameterRuns(const Catalog &catalog);
 
-/// Buckets without what lies between their parameters, by the runs that either side tells; as they
-/// are where the two tell unlike ones. Nothing is read.
+/// Buckets without what lies between their parameters, where both sides tell the same runs; otherwise
+/// as they are, and so is a bucket without padding or with recorded digests. Nothing is read.
 void dropPadding(std::shared_ptr<const TensorSource> &a, std::shared_ptr<const TensorSource> &b);
 
 } // namespace forkpoint

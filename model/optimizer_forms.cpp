@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/optimizer_forms.h"
 
+#include <algorithm>
 #include <string_view>
 
 namespace forkpoint {
 
 OptimizerForms::OptimizerForms(const Catalog &a, const Catalog &b)
-    : m_a(formsOf(a)),
-      m_b(formsOf(b))
 {
-    for (const std::set<Form> *side : {&m_a, &m_b})
-        m_anyBuffers =
-            m_anyBuffers || side->contains(Form::Buckets) || side->contains(Form::Gathered);
+    const std::set<Form> ofA = formsOf(a), ofB = formsOf(b);
+    m_areUnlike = !ofA.empty() && !ofB.empty()
+        && std::none_of(ofA.begin(), ofA.end(), [&](Form form) { return ofB.contains(form); });
 }
 
 OptimizerForms::Form OptimizerForms::formOf(const TensorRef &tensor)
@@ -39,11 +38,7 @@ std::set<OptimizerForms::Form> OptimizerForms::formsOf(const Catalog &catalog)
 
 std::string OptimizerForms::whyNoPartner(const TensorRef &tensor, bool isA) const
 {
-    if (!m_anyBuffers)
-        return {};
-    const std::set<Form> &others = isA ? m_b : m_a;
-    const Form form = formOf(tensor);
-    if (form == Form::None || others.empty() || others.contains(form))
+    if (!m_areUnlike || formOf(tensor) == Form::None)
         return {};
     return std::string(isA ? "B" : "A")
         + " keeps the optimizer's state in another form (buffers, or by parameter), and no file "

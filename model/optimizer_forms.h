@@ -10,8 +10,9 @@ namespace forkpoint {
 
 /// In which of Megatron-Core's forms each of two checkpoints keeps the state of its optimizer:
 /// buckets or gathered buffers of a distributed optimizer, or a tensor of each parameter. Which part
-/// of a buffer belongs to which parameter is in no file, so that what one side keeps in a form that
-/// the other lacks has no partner there, equal or not.
+/// of a buffer belongs to which parameter is in no file, so that of two
+/// without a form in common what one side keeps has no partner there, equal or not. Where they have
+/// one in common, what a side keeps beyond it is a difference.
 class OptimizerForms
 {
 public:
@@ -25,8 +26,7 @@ private:
     static Form formOf(const TensorRef &tensor);
     static std::set<Form> formsOf(const Catalog &catalog);
 
-    std::set<Form> m_a, m_b;
-    bool m_anyBuffers = false;
+    bool m_areUnlike = false; ///< both have state, in no form that the other has, too
 };
 
 } // namespace forkpoint

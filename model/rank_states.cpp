@@ -61,11 +61,12 @@ bool isOfLocal(std::string_view name, const std::set<std::string_view> &locals)
 
 } // namespace
 
-RankStates::RankStates(const Catalog &a, const Catalog &b)
+RankStates::RankStates(const Catalog &a, const Catalog &b, bool strict)
     : m_a(sideOf(a)),
       m_b(sideOf(b)),
       m_forms(a, b)
 {
+    m_isStrict = strict;
     m_unlikeOwners = m_a.owners != m_b.owners;
     // A side that names no rank says nothing of how many there were.
     m_unlikeNames = !m_a.named.empty() && !m_b.named.empty() && m_a.named != m_b.named;
@@ -161,7 +162,7 @@ std::string RankStates::why(const Item *a, const Item *b) const
 std::string RankStates::whyNothing(const TensorRef *a, const TensorRef *b) const
 {
     std::string reason = why(a, b);
-    if (reason.empty() && (!a || !b) && (a || b))
+    if (reason.empty() && !m_isStrict && (!a || !b) && (a || b))
         reason = m_forms.whyNoPartner(a ? *a : *b, a != nullptr);
     return reason;
 }

@@ -16,7 +16,8 @@ namespace forkpoint {
 class RankStates
 {
 public:
-    RankStates(const Catalog &a, const Catalog &b);
+    /// `strict`: names alone decide, and state in another form is not there.
+    RankStates(const Catalog &a, const Catalog &b, bool strict = false);
 
     /// Why a row says nothing about the two runs; empty where it does. Null for a side that lacks it.
     std::string whyNothing(const TensorRef *a, const TensorRef *b) const;
@@ -42,6 +43,7 @@ private:
 
     Side m_a, m_b;
     OptimizerForms m_forms;
+    bool m_isStrict = false;
     bool m_unlikeOwners = false, m_unlikeNames = false;
 };
 

@@ -116,7 +116,7 @@ Result<MeetingTensors> findPair(std::shared_ptr<const TensorSource> a,
                      shown.isAmbiguous ? std::string(SeveralShownSo)
                                        : whyNoTensor(a->catalog(), b->catalog(), name)};
     const TensorPair *const found = &tensors[*shown.index];
-    const RankStates ranks(a->catalog(), b->catalog());
+    const RankStates ranks(a->catalog(), b->catalog(), options.strict);
     std::string nothing = ranks.whyNothing(found->a ? &a->catalog().tensors[*found->a] : nullptr,
                                            found->b ? &b->catalog().tensors[*found->b] : nullptr);
     if (found->a && found->b)

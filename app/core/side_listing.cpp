@@ -62,7 +62,7 @@ listedSides(const OpenedPair &opened, const std::string &reason, const CompareOp
     const Catalog &b = opened.b ? opened.b->catalog() : None;
     const Pairing pairing = pairCatalogs(a, b, options.pairing);
     CheckpointComparison listing;
-    const RankStates ranks(a, b);
+    const RankStates ranks(a, b, options.pairing.strict);
     listing.tensors = prepareRows(pairing, a, b, ranks).rows;
     listing.values =
         compareValues(a, b, pairing.values, ranks, options.strictValues, options.tolerance);

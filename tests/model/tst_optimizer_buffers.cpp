@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 using namespace forkpoint;
 using namespace forkpoint::test;
@@ -50,25 +51,60 @@ TensorRef &addBucket(MemorySource &source, const std::string &name, float garbag
     return tensor;
 }
 
-SourcePtr checkpoint(float garbage, Index cut = 35, Index weights = First + Second + Third)
+void addWeights(MemorySource &source, const std::vector<Index> &sizes)
+{
+    for (const Index size : sizes) {
+        source
+            .add({{Key::of("decoder.weight" + std::to_string(size))}}, "bfloat16", {size},
+                 std::vector<std::uint16_t>(size, 1))
+            .stateClass = StateClass::Weights;
+    }
+}
+
+SourcePtr checkpoint(float garbage, Index cut = 35,
+                     const std::vector<Index> &weights = {First, Second, Third})
 {
     const auto source = std::make_shared<MemorySource>();
     addBucket(*source, bucketName(), garbage, cut);
-    source
-        ->add({{Key::of("decoder.weight")}}, "bfloat16", {weights},
-              std::vector<std::uint16_t>(weights, 1))
-        .stateClass = StateClass::Weights;
+    addWeights(*source, weights);
     return source;
 }
 
-CheckpointComparison compared(const SourcePtr &a, const SourcePtr &b)
+/// Shares of 176 elements of parameters at [0, 192), [192, 336) and [384, 1408): the second share's
+/// first chunk ends where a parameter does, and looks like padding.
+SourcePtr sharedOut(float secondShare)
+{
+    constexpr Index Share = 176, SharedOut = 1408;
+    const auto source = std::make_shared<MemorySource>();
+    Elements elements(SharedOut, 1);
+    std::fill(elements.begin() + Share, elements.begin() + 192, secondShare);
+    TensorRef &tensor = source->add({{Key::of(bucketName())}}, "float32", {SharedOut}, elements);
+    tensor.stateClass = StateClass::Optimizer;
+    std::set<Index> cuts{192, 336, 384};
+    for (Index at = Share; at <= SharedOut; at += Share)
+        cuts.insert(at);
+    Index at = 0;
+    for (const Index end : cuts) {
+        Extent chunk;
+        chunk.box = {{at}, {end - at}};
+        chunk.strides = {1};
+        chunk.length = (end - at) * 4;
+        tensor.extents.push_back(chunk);
+        at = end;
+    }
+    addWeights(*source, {192, 144, 1024});
+    return source;
+}
+
+CheckpointComparison compared(const SourcePtr &a, const SourcePtr &b,
+                              const CompareOptions &options = {})
 {
     a->finish();
     b->finish();
-    const LogicalSides sides = logicalSides(a, b, {});
+    const LogicalSides sides = logicalSides(a, b, options.pairing);
     CpuBackend backend;
     SerialExecutor serial;
-    CheckpointComparer comparer(sides.a, sides.b, {}, backend, serial);
+    CheckpointComparer comparer(sides.a, sides.b, options, backend, serial);
     while (comparer.advance({})) {}
     return comparer.snapshot();
 }
@@ -108,8 +144,7 @@ private slots:
         TensorRef &again = changed->add({{Key::of(bucketName())}}, "float32", {Buffer}, elements);
         again.stateClass = StateClass::Optimizer;
         again.extents = extents;
-        changed->add({{Key::of("decoder.weight")}}, "bfloat16", {First + Second + Third},
-                     std::vector<std::uint16_t>(First + Second + Third, 1));
+        addWeights(*changed, {First, Second, Third});
         const CheckpointComparison comparison = compared(checkpoint(-1), changed);
         QVERIFY2(comparison.verdict.outcome == Outcome::Different,
                  comparison.verdict.sentence.c_str());
@@ -125,7 +160,7 @@ private slots:
     void paddingIsLeftOutOnlyWhereItIsCertain()
     {
         // The weights have another number of elements than lie in the buffer.
-        QVERIFY(compared(checkpoint(-1, 35, 99), checkpoint(-2, 35, 99)).verdict.outcome
+        QVERIFY(compared(checkpoint(-1, 35, {99}), checkpoint(-2, 35, {99})).verdict.outcome
                 == Outcome::Different);
         // Two groups of ranks, whose shares of the model nobody knows.
         const SourcePtr a = checkpoint(-1), b = checkpoint(-2);
@@ -144,14 +179,43 @@ private slots:
         QCOMPARE(runs.begin()->second, (BufferRuns{{0, First}, {First + Gap, Second + Third}}));
     }
 
+    void aShareWithinAParameterIsNoPadding()
+    {
+        const SourcePtr shared = sharedOut(1);
+        shared->finish();
+        QVERIFY(parameterRuns(shared->catalog()).empty());
+        const CheckpointComparison comparison = compared(sharedOut(1), sharedOut(777));
+        QVERIFY2(comparison.verdict.outcome == Outcome::Different,
+                 comparison.verdict.sentence.c_str());
+    }
+
+    /// What one side tells says nothing of the other, and without padding nothing is cut.
+    void bucketsStayWholeWhereNothingIsToBeLeftOut()
+    {
+        const SourcePtr untold = checkpoint(-1);
+        untold->editCatalog().tensors.front().extents.clear();
+        QVERIFY(compared(checkpoint(-1), untold).tensors.front().pairedBy != PairedBy::Assembled);
+        QVERIFY(compared(checkpoint(-1), untold).verdict.outcome == Outcome::Identical);
+        const SourcePtr a = sharedOut(1), b = sharedOut(1);
+        for (const SourcePtr &each : {a, b}) { // one parameter is all of it
+            TensorRef &tensor = each->editCatalog().tensors.front();
+            tensor.extents.assign(1, tensor.extents.front());
+            tensor.extents[0].box.size = {tensor.shape.dims[0]};
+            tensor.extents[0].length = tensor.shape.dims[0] * 4;
+            each->editCatalog().tensors.resize(1);
+            addWeights(*each, {1408});
+        }
+        const CheckpointComparison comparison = compared(a, b);
+        QCOMPARE(parameterRuns(a->catalog()).size(), std::size_t(1));
+        for (const TensorRow &row : comparison.tensors)
+            QVERIFY(row.pairedBy != PairedBy::Assembled);
+    }
+
     /// No file says which part of a buffer is which parameter's: neither equal nor different.
     void unlikeFormsAreUndecided()
     {
         const SourcePtr byParameter = std::make_shared<MemorySource>();
-        byParameter
-            ->add({{Key::of("decoder.weight")}}, "bfloat16", {First + Second + Third},
-                  std::vector<std::uint16_t>(First + Second + Third, 1))
-            .stateClass = StateClass::Weights;
+        addWeights(*byParameter, {First, Second, Third});
         byParameter->add({{Key::of("optimizer.state.exp_avg.decoder.weight")}}, "float32", {144},
                          Elements(144, 1));
         const CheckpointComparison comparison = compared(checkpoint(-1), byParameter);
@@ -163,10 +227,19 @@ private slots:
         }
         // Without any state of an optimizer it is missing, and that is a difference.
         const SourcePtr none = std::make_shared<MemorySource>();
-        none->add({{Key::of("decoder.weight")}}, "bfloat16", {First + Second + Third},
-                  std::vector<std::uint16_t>(First + Second + Third, 1))
-            .stateClass = StateClass::Weights;
+        addWeights(*none, {First, Second, Third});
         QVERIFY(compared(checkpoint(-1), none).verdict.outcome == Outcome::Different);
+        // Who asks for names alone gets what names alone tell.
+        CompareOptions strict;
+        strict.pairing.strict = true;
+        QVERIFY(compared(checkpoint(-1), byParameter, strict).verdict.outcome
+                == Outcome::Different);
+        // One side has both forms: what it has more is a difference.
+        const SourcePtr both = checkpoint(-1);
+        both->add({{Key::of("optimizer.state.exp_avg.decoder.weight")}}, "float32", {144},
+                  Elements(144, 1));
+        QVERIFY(compared(checkpoint(-1), both).verdict.outcome == Outcome::Different);
+        QVERIFY(compared(both, byParameter).verdict.outcome == Outcome::Different);
     }
 };
 
