@@ -178,10 +178,7 @@ public:
         if (opened == 0)
             return first.value_or(Error{
                 ErrorCode::NotFound, view.prefix, {}, "its mp_rank folders hold no .pt file"});
-        std::set<std::string> all{std::string(ModelFile)};
-        if (sizes && sizes->hasBuffers)
-            all.emplace(BuffersFile);
-        tellLostFiles(view, folders, std::move(all), loaded.builder);
+        tellLostFiles(view, folders, sizes && sizes->hasBuffers, loaded.builder);
         checkReplicas(copiesOf(loaded.builder.catalog()), loaded.builder, stop);
         if (sizes)
             checkRanks(view, *sizes, folders.size(), loaded.builder);
@@ -224,19 +221,32 @@ private:
         return {};
     }
 
-    /// Every rank writes the same files: those that others have, and `all`.
+    /// Every rank writes the model's file, and that of the buffers where others do or `hasBuffers`.
+    /// Of any other, such as a copy that someone kept, nobody knows whose it should be.
     static void tellLostFiles(const DirectoryView &view,
                               const std::map<std::string, std::set<std::string>> &folders,
-                              std::set<std::string> all, CheckpointBuilder &builder)
+                              bool hasBuffers, CheckpointBuilder &builder)
     {
+        std::set<std::string> all{std::string(ModelFile)};
         for (const auto &[folder, files] : folders)
             all.insert(files.begin(), files.end());
+        if (hasBuffers)
+            all.emplace(BuffersFile);
         for (const auto &[folder, files] : folders) {
             for (const std::string &file : all) {
-                if (!files.contains(file))
+                if (files.contains(file))
+                    continue;
+                const std::string place = view.prefix + folder + "/" + file;
+                if (file == ModelFile || file == BuffersFile)
                     tellLostPart(
                         {ErrorCode::NotFound, {}, {}, "is not there, but each rank writes it"},
-                        view.prefix + folder + "/" + file, builder);
+                        place, builder);
+                else
+                    builder.addDiagnostic({Severity::Note,
+                                           "unlike-folders",
+                                           place,
+                                           {},
+                                           "is not there, but in the folder of another rank"});
             }
         }
     }

@@ -318,6 +318,25 @@ private slots:
         }
     }
 
+    /// Of a file that no writer writes nobody expects that each rank has it.
+    void aStrayFileOfOneRankIsNoLoss()
+    {
+        const Copy copy(Data + "/ranks/megatron");
+        const fs::path folder = copy.path() / "mp_rank_00";
+        fs::copy_file(folder / "model_optim_rng.pt", folder / "backup.pt");
+        const Opened stray(copy.path());
+        QVERIFY2(stray.source, stray.error.c_str());
+        QVERIFY(stray.source->catalog().complete);
+        const auto &told = stray.source->catalog().diagnostics;
+        QVERIFY(std::any_of(told.begin(), told.end(), [](const Diagnostic &each) {
+            return each.severity == Severity::Note && each.code == "unlike-folders";
+        }));
+        // The buffers of an optimizer that another rank has are missing.
+        fs::remove(folder / "distrib_optim.pt");
+        const Opened lost(copy.path());
+        QVERIFY(lost.source && !lost.source->catalog().complete);
+    }
+
     /// Megatron's common.pt is written before anything else.
     void aSaveThatHasJustBegun()
     {
