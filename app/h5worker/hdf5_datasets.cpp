@@ -9,6 +9,7 @@
 #include "app/h5worker/virtual_layout.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace forkpoint {
 
@@ -30,6 +31,17 @@ Error failure()
 std::string elsewhere(const std::string &what, const std::string &file)
 {
     return what + ": its data lie in another file ('" + file + "'), which is not opened";
+}
+
+/// Nothing where 64 bits do not count them.
+std::optional<std::uint64_t> chunksOfGrid(const Hdf5Dataset &dataset)
+{
+    std::optional<std::uint64_t> all = 1;
+    for (std::size_t i = 0; i < dataset.dims.size() && all; ++i) {
+        const std::uint64_t chunk = dataset.chunkDims[i];
+        all = checkedMul(*all, dataset.dims[i] / chunk + (dataset.dims[i] % chunk != 0));
+    }
+    return all;
 }
 
 class Description
@@ -64,10 +76,7 @@ public:
         }
         FP_CHECK(tellTexts());
         describeStorage();
-        const bool mayBeUnwritten = m_told.layout == Hdf5Dataset::Layout::Chunked
-            || m_told.layout == Hdf5Dataset::Layout::Unallocated;
-        if (m_isFillUnread && mayBeUnwritten)
-            refuse(ErrorCode::Unsupported, UnreadFill);
+        refuseUnreadFill();
         m_link.tell(m_told);
         if (m_told.layout != Hdf5Dataset::Layout::Chunked)
             return {};
@@ -122,9 +131,8 @@ private:
 
     Result<std::vector<std::byte>> readStored()
     {
-        if (m_isFillUnread)
-            return Error{ErrorCode::Unsupported, {}, {}, UnreadFill};
         describeChunks();
+        refuseUnreadFill();
         if (m_told.layout != Hdf5Dataset::Layout::Chunked)
             return Error{m_told.problemCode, {}, {}, m_told.problem};
         std::vector<Hdf5Chunk> chunks;
@@ -185,6 +193,23 @@ private:
             return;
         if (H5Pget_fill_value(m_creation.get(), m_type.get(), m_told.fill.data()) < 0)
             refuse(ErrorCode::Malformed, hdf5Failure());
+    }
+
+    /// No element has the fill value where every chunk of the grid is stored.
+    void refuseUnreadFill()
+    {
+        const bool isChunked = m_told.layout == Hdf5Dataset::Layout::Chunked;
+        if (!m_isFillUnread || (!isChunked && m_told.layout != Hdf5Dataset::Layout::Unallocated))
+            return;
+        std::uint64_t stored = 0;
+        if (isChunked) {
+            const Status status = listChunks(m_dataset, m_told, m_header.index,
+                                             [&](const auto &some) { stored += some.size(); });
+            if (!status.ok())
+                return refuse(status.error().code, status.error().text);
+        }
+        if (!isChunked || chunksOfGrid(m_told) != stored)
+            refuse(ErrorCode::Unsupported, UnreadFill);
     }
 
     void refuse(ErrorCode code, std::string why)

@@ -58,7 +58,7 @@ stepsOf(const std::vector<std::pair<std::uint64_t, std::uint64_t>> &blocks)
     return whole.ok() ? std::optional(*whole) : std::nullopt;
 }
 
-/// Older writers list the blocks of a grid one by one.
+/// Older writers list the blocks of a grid one by one; here each once.
 void recogniseGrid(Selection &selection, std::size_t rank)
 {
     std::vector<Selection::Steps> grid;
@@ -213,7 +213,9 @@ private:
             }
             m_selection.blocks.push_back(std::move(block));
         }
-        std::sort(m_selection.blocks.begin(), m_selection.blocks.end());
+        std::vector<Selection::Block> &blocks = m_selection.blocks;
+        std::sort(blocks.begin(), blocks.end());
+        blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
         if (!m_selection.blocks.empty())
             recogniseGrid(m_selection, m_rank);
         else

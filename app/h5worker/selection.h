@@ -33,7 +33,7 @@ struct Selection
     Kind kind = Kind::None;
     std::vector<Steps> grid; ///< Grid: the elements in the steps of every dimension
     std::vector<std::vector<std::uint64_t>> points; ///< Points: in the order of the selection
-    std::vector<Block> blocks;                      ///< Blocks: sorted; what is no grid
+    std::vector<Block> blocks;                      ///< Blocks: sorted, each once; what is no grid
 };
 
 /// At most: dimensions, and numbers of one list of points or blocks.
@@ -43,8 +43,9 @@ inline constexpr std::uint64_t MostSelectionRank = 32, MostSelectionNumbers = 1'
 Result<Selection> decodeSelection(MetadataNumbers &numbers);
 
 /// "[1:3, 2:4]", with a third number where elements are left out and a fourth where more than one follow
-/// each other then ("0:9:3:2"); "(0, 2) (1, 5)" of points; "[...]" of all, "[]" of nothing. Equal of equal
-/// selections, whatever the version.
+/// each other then ("0:9:3:2"); "(0, 2) (1, 5)" of points; "[...]" of all, "[]" of nothing. Other
+/// selections have other texts. Equal ones have equal texts whatever the version, except where the same
+/// elements are listed in blocks that are cut otherwise and are no grid.
 std::string toText(const Selection &selection);
 
 } // namespace forkpoint

@@ -224,6 +224,41 @@ private slots:
         }
     }
 
+    /// Two blocks, each listed twice, stand in the rows and columns of the four that are a grid.
+    void repeatedBlocksAreNoGrid()
+    {
+        QByteArray bytes = fileBytes(Hdf5Folder + "regions_earliest.h5");
+        const auto list = [](std::initializer_list<char> numbers) {
+            QByteArray stored;
+            for (const char number : numbers)
+                stored += QByteArray(1, number) + QByteArray(3, '\0');
+            return stored;
+        };
+        const QByteArray four = list({0, 1, 1, 3, 0, 5, 1, 7, 3, 1, 4, 3, 3, 5, 4, 7});
+        QCOMPARE(bytes.count(four), 1);
+        bytes.replace(four, list({0, 1, 1, 3, 0, 1, 1, 3, 3, 5, 4, 7, 3, 5, 4, 7}));
+        const Loaded loaded = load(hdf5Loader(), memory(bytes, "repeated.h5"));
+        QVERIFY(loaded.status.ok());
+        std::string told;
+        for (const ValueRef &value : loaded.catalog().values) {
+            if (value.name == "blocks")
+                told = value.value.toDisplay();
+        }
+        QVERIFY2(told.find("/g/y [0:2, 1:4] [3:5, 5:8]") != std::string::npos, told.c_str());
+    }
+
+    /// Text of a fill value is not read: it is needed where a chunk is not stored alone.
+    void fillOfTextCostsWhatWasNotWritten()
+    {
+        const Loaded loaded = openHdf5("filled_table.h5");
+        const auto whole = named(loaded, "whole.v"), want = named(loaded, "want");
+        QVERIFY(whole && want);
+        QVERIFY(!loaded.catalog().tensors[*whole].unreadable);
+        QVERIFY(loaded.digest(*whole) == loaded.digest(*want));
+        const std::string why = whyUnreadable(loaded, "gaps.v");
+        QVERIFY2(why.find("never written") != std::string::npos, why.c_str());
+    }
+
     /// A bit changed anywhere: told, or nothing changed; never other elements or values.
     void damageIsTold_data()
     {
