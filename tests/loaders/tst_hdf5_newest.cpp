@@ -271,7 +271,9 @@ private slots:
         const Loaded sound = openHdf5(file);
         const QByteArray bytes = fileBytes(Hdf5Folder + file);
         std::mt19937 random(3);
-        for (const Block &block : blocksOf(bytes, signatures)) {
+        const QList<Block> blocks = blocksOf(bytes, signatures);
+        QVERIFY(blocks.size() >= signatures.size());
+        for (const Block &block : blocks) {
             QByteArray damaged = bytes;
             damaged[block.at + 4 + qsizetype(random() % (block.size - 4))] ^=
                 char(1 << random() % 8);
@@ -296,7 +298,7 @@ private slots:
         std::mt19937 random(5);
         const QList<Block> blocks = blocksOf(bytes, signatures);
         QVERIFY(blocks.size() >= signatures.size());
-        for (int round = 0; round < 4; ++round) {
+        for (int round = 0; round < 2; ++round) {
             for (const Block &block : blocks) {
                 QByteArray damaged = bytes;
                 // Most of what leads elsewhere stands first.
@@ -334,17 +336,21 @@ private slots:
             const bool isSigned =
                 object.size > 8 && checksum(bytes, object) == storedChecksum(bytes, object);
             signedOnes += isSigned;
-            for (qsizetype at = -16; at < object.size; at += 1 + qsizetype(random() % 16)) {
+            for (qsizetype at = -16; at < object.size; at += 1 + qsizetype(random() % 32)) {
                 QByteArray damaged = bytes;
                 damaged[object.at + at] ^= char(1 << random() % 8);
                 if (isSigned)
                     sign(damaged, object);
+                // libhdf5 reads the text of other files, and walks over the heads of all objects,
+                // over some for ever: it is stopped then.
+                const bool mayCrash = at < 0 || (file.startsWith("virtual") && !isSigned);
+                OpenOptions options;
+                if (mayCrash)
+                    options.hdf5Worker.patience = std::chrono::seconds(3);
                 QElapsedTimer timer;
                 timer.start();
-                const Loaded loaded = load(hdf5Loader(), memory(damaged, "damaged.h5"));
+                const Loaded loaded = load(hdf5Loader(), memory(damaged, "damaged.h5"), options);
                 QVERIFY2(timer.elapsed() < 10'000, qPrintable(QString::number(object.at + at)));
-                // libhdf5 reads the text of other files, and walks over the heads of all objects.
-                const bool mayCrash = at < 0 || (file.startsWith("virtual") && !isSigned);
                 QVERIFY2(mayCrash || (loaded.status.ok() && !loaded.tells("signal")),
                          qPrintable(QString::number(object.at + at)));
             }
