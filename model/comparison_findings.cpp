@@ -223,6 +223,20 @@ void addRounded(const CheckpointComparison &comparison, const std::vector<std::s
     }
 }
 
+KnownTensors knownOf(const CheckpointComparison &comparison, bool ofA)
+{
+    KnownTensors known;
+    for (const TensorRow &row : comparison.tensors) {
+        const auto &tensor = ofA ? row.a : row.b;
+        const auto &digests = ofA ? row.fingerprintA : row.fingerprintB;
+        if (tensor && digests)
+            known.contents.emplace(*tensor, digests->content);
+        if (tensor && row.strength == Strength::Xxh3Index)
+            known.unread.insert(*tensor);
+    }
+    return known;
+}
+
 } // namespace
 
 std::vector<Finding> comparisonFindings(const CheckpointComparison &comparison,
@@ -252,7 +266,8 @@ std::vector<Finding> comparisonFindings(const CheckpointComparison &comparison,
         }
         if (!mayRead)
             continue;
-        for (Finding &finding : tiedFindings(*source, TiedBytes, stop)) {
+        for (Finding &finding :
+             tiedFindings(*source, TiedBytes, stop, knownOf(comparison, source == &a))) {
             finding.text = std::string(side) + ": " + finding.text;
             findings.push_back(std::move(finding));
         }

@@ -12,13 +12,19 @@ namespace forkpoint {
 
 namespace {
 
+/// Whether that is the last key of a setting's path: "untie_word_embeddings" ends with another's name.
+bool isCalled(std::string_view name, std::string_view key)
+{
+    return name == key || (name.ends_with(key) && name[name.size() - key.size() - 1] == '.');
+}
+
 /// Which setting ties them; empty where none does, or settings contradict each other.
 std::string tieOf(const Catalog &catalog)
 {
     std::string tie;
     for (const ValueRef &value : catalog.values) {
-        const bool ties = value.name.ends_with("tie_word_embeddings");
-        const bool unties = value.name.ends_with("untie_embeddings_and_output_weights");
+        const bool ties = isCalled(value.name, "tie_word_embeddings");
+        const bool unties = isCalled(value.name, "untie_embeddings_and_output_weights");
         const bool *said = std::get_if<bool>(&value.value.data);
         if (!said || value.value.type != ValueType::Bool || !(ties || unties))
             continue;
@@ -75,41 +81,71 @@ Finding findingOf(const TensorRef &words, const TensorRef &head, std::string tex
             {head.name, words.name}};
 }
 
+Finding unreadNote(const TensorRef &words, const TensorRef &head, const std::string &by,
+                   const std::string &why)
+{
+    Finding note = findingOf(words, head, by + "; whether they are equal " + why, Severity::Note);
+    note.id = "tied-tensors-unread";
+    return note;
+}
+
+/// By what is known of both; nothing where it does not say.
+std::optional<bool> areEqual(const Ends &ends, const KnownTensors &known)
+{
+    const auto words = known.contents.find(*ends.words), head = known.contents.find(*ends.head);
+    if (words == known.contents.end() || head == known.contents.end())
+        return std::nullopt;
+    return words->second == head->second;
+}
+
+std::optional<Finding> findingFor(const TensorSource &source, const Ends &ends,
+                                  const std::string &by, const KnownTensors &known,
+                                  std::uint64_t &budget, const std::stop_token &stop)
+{
+    const TensorRef &words = source.catalog().tensors[*ends.words];
+    const TensorRef &head = source.catalog().tensors[*ends.head];
+    if (words.dtype != head.dtype || words.shape != head.shape)
+        return findingOf(words, head, by + ", and have unlike shapes or types", Severity::Warning);
+    const auto equal = areEqual(ends, known);
+    if (equal && *equal)
+        return std::nullopt;
+    const auto withoutPlace = [&](const std::string &why) {
+        return equal
+            ? findingOf(words, head, by + ", and differ by their digests", Severity::Warning)
+            : unreadNote(words, head, by, why);
+    };
+    if (known.unread.contains(*ends.words) || known.unread.contains(*ends.head)
+        || words.bytes + head.bytes > budget)
+        return withoutPlace("was not read");
+    budget -= words.bytes + head.bytes;
+    const std::shared_ptr<const TensorSource> borrowed(std::shared_ptr<const TensorSource>(),
+                                                       &source);
+    const auto next = nextDifference({borrowed, borrowed, *ends.words, *ends.head}, 0, false, stop);
+    if (!next.ok())
+        return withoutPlace("could not be read: " + next.error().message());
+    if (!*next)
+        return std::nullopt;
+    return findingOf(words, head,
+                     by + ", and differ from element " + std::to_string(**next) + " on",
+                     Severity::Warning);
+}
+
 } // namespace
 
 std::vector<Finding> tiedFindings(const TensorSource &source, std::uint64_t budget,
-                                  std::stop_token stop)
+                                  std::stop_token stop, const KnownTensors &known)
 {
     const Catalog &catalog = source.catalog();
     std::vector<Finding> findings;
     const std::string tie = tieOf(catalog);
     if (tie.empty())
         return findings;
-    const std::shared_ptr<const TensorSource> borrowed(std::shared_ptr<const TensorSource>(),
-                                                       &source);
     for (const auto &[owner, ends] : endsOf(catalog)) {
         if (!ends.words || !ends.head)
             continue;
-        const TensorRef &words = catalog.tensors[*ends.words], &head = catalog.tensors[*ends.head];
-        const std::string by = "as " + tie + " says";
-        if (words.dtype != head.dtype || words.shape != head.shape) {
-            findings.push_back(findingOf(words, head, by + ", and have unlike shapes or types",
-                                         Severity::Warning));
-            continue;
-        }
-        if (words.bytes + head.bytes > budget) {
-            auto &note = findings.emplace_back(findingOf(
-                words, head, by + "; whether they are equal was not read", Severity::Note));
-            note.id = "tied-tensors-unread";
-            continue;
-        }
-        budget -= words.bytes + head.bytes;
-        const auto next =
-            nextDifference({borrowed, borrowed, *ends.words, *ends.head}, 0, false, stop);
-        if (next && *next)
-            findings.push_back(findingOf(
-                words, head, by + ", and differ from element " + std::to_string(**next) + " on",
-                Severity::Warning));
+        auto finding = findingFor(source, ends, "as " + tie + " says", known, budget, stop);
+        if (finding)
+            findings.push_back(std::move(*finding));
     }
     return findings;
 }

@@ -75,6 +75,48 @@ private slots:
         QCOMPARE(unread[0].id, std::string("tied-tensors-unread"));
     }
 
+    /// Three settings: two of them end as the one does that ties.
+    void onlyTheSettingItselfTies()
+    {
+        const Elements other{1, 2, 3, 4, 5, 7};
+        const std::pair<const char *, bool> settings[] = {
+            {"config.untie_word_embeddings", true},
+            {"untie_word_embeddings", true},
+            {"config.no_untie_embeddings_and_output_weights", false}};
+        for (const auto &[name, value] : settings) {
+            const SourcePtr source = model(other, std::nullopt);
+            source->addValue(name, Value::boolean(value));
+            source->finish();
+            QVERIFY2(tiedFindings(*source, TiedBytes, {}).empty(), name);
+        }
+    }
+
+    /// What a comparison knows is not read again, and what it left to the index is not read at all.
+    void whatIsKnownIsNotRead()
+    {
+        const SourcePtr source = model({1, 2, 3, 4, 5, 7}, true);
+        const Digest128 one{1, 2}, two{1, 3};
+        QVERIFY(tiedFindings(*source, 0, {}, {{{0, one}, {1, one}}, {0, 1}}).empty());
+        const auto differ = tiedFindings(*source, 0, {}, {{{0, one}, {1, two}}, {}});
+        QCOMPARE(differ.size(), std::size_t(1));
+        QCOMPARE(differ[0].id, std::string("tied-tensors-differ"));
+        const auto placed = tiedFindings(*source, TiedBytes, {}, {{{0, one}, {1, two}}, {}});
+        QVERIFY(placed.size() == 1 && placed[0].text.find("element 5") != std::string::npos);
+        const auto unread = tiedFindings(*source, TiedBytes, {}, {{{0, one}}, {1}});
+        QCOMPARE(unread.size(), std::size_t(1));
+        QCOMPARE(unread[0].id, std::string("tied-tensors-unread"));
+    }
+
+    void aTieThatCannotBeReadSaysSo()
+    {
+        std::stop_source stop;
+        stop.request_stop();
+        const auto told =
+            tiedFindings(*model({1, 2, 3, 4, 5, 6}, true), TiedBytes, stop.get_token());
+        QCOMPARE(told.size(), std::size_t(1));
+        QCOMPARE(told[0].id, std::string("tied-tensors-unread"));
+    }
+
     void stagesAreTiedByTensorRank()
     {
         QVERIFY(tiedFindings(*stages(4), TiedBytes, {}).empty());
