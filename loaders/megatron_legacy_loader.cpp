@@ -4,6 +4,7 @@
 #include "loaders/rank_part.h"
 #include "loaders/replica_check.h"
 #include "model/assembly_rules.h"
+#include "model/key_path.h"
 
 #include <algorithm>
 #include <array>
@@ -106,8 +107,22 @@ std::optional<CopyKey> copyKeyOf(const TensorRef &tensor, const Catalog &catalog
     return CopyKey{stage, isExperts ? expert : 0, KeyPath{{keys[1], keys[2]}}};
 }
 
-/// Those parameters, each with the copies of the other ranks as its replicas.
-std::vector<TensorRef> copiesOf(const Catalog &catalog)
+Finding unlikeCopies(const TensorRef &one, const TensorRef &other)
+{
+    const auto described = [](const TensorRef &tensor) {
+        return escapeInvalidUtf8(tensor.path.toString()) + " is " + tensor.dtype.name + " "
+            + tensor.shape.toString();
+    };
+    return {"replicas-differ",
+            Certainty::Is,
+            Severity::Warning,
+            "ranks that should hold the same do not: " + described(one) + ", " + described(other),
+            {escapeInvalidUtf8(one.path.toString()), escapeInvalidUtf8(other.path.toString())}};
+}
+
+/// Those parameters, each with the copies of the other ranks as its replicas; `unlike`: those that
+/// cannot be equal, having another shape or type.
+std::vector<TensorRef> copiesOf(const Catalog &catalog, std::vector<Finding> &unlike)
 {
     std::map<CopyKey, TensorRef> groups;
     for (const TensorRef &tensor : catalog.tensors) {
@@ -116,8 +131,12 @@ std::vector<TensorRef> copiesOf(const Catalog &catalog)
             continue;
         const auto [found, isFirst] = groups.emplace(*key, tensor);
         TensorRef &whole = found->second;
-        if (!isFirst && whole.shape == tensor.shape && whole.dtype == tensor.dtype)
+        if (isFirst)
+            continue;
+        if (whole.shape == tensor.shape && whole.dtype == tensor.dtype)
             whole.replicas.push_back({tensor.owner, tensor.extents});
+        else
+            unlike.push_back(unlikeCopies(whole, tensor));
     }
     std::vector<TensorRef> copies;
     for (auto &[key, whole] : groups) {
@@ -179,7 +198,10 @@ public:
             return first.value_or(Error{
                 ErrorCode::NotFound, view.prefix, {}, "its mp_rank folders hold no .pt file"});
         tellLostFiles(view, folders, sizes && sizes->hasBuffers, loaded.builder);
-        checkReplicas(copiesOf(loaded.builder.catalog()), loaded.builder, stop);
+        std::vector<Finding> unlike;
+        checkReplicas(copiesOf(loaded.builder.catalog(), unlike), loaded.builder, stop);
+        for (Finding &finding : unlike)
+            loaded.builder.addFinding(std::move(finding));
         if (sizes)
             checkRanks(view, *sizes, folders.size(), loaded.builder);
         return loaded;

@@ -199,6 +199,22 @@ private slots:
                 && findings[0].text.find("tp 1") != std::string::npos);
     }
 
+    void copiesOfAnotherShapeAreToldApart()
+    {
+        const Copy copy(Data + "/ranks/megatron");
+        fs::copy_file((Data + "/ranks/unlike_norm.pt").toStdString(),
+                      copy.path() / "mp_rank_01" / "model_optim_rng.pt",
+                      fs::copy_options::overwrite_existing);
+        const Opened opened(copy.path());
+        QVERIFY2(opened.source, opened.error.c_str());
+        const auto &findings = opened.source->catalog().findings;
+        QCOMPARE(findings.size(), std::size_t(1));
+        QCOMPARE(findings[0].id, std::string("replicas-differ"));
+        QVERIFY2(findings[0].text.find("[2]") != std::string::npos
+                     && findings[0].text.find("[4]") != std::string::npos,
+                 findings[0].text.c_str());
+    }
+
     void noFileIsLostInSilence_data()
     {
         QTest::addColumn<QString>("path");

@@ -84,11 +84,19 @@ def megatron():
     return expected
 
 
+def unlike_norm():
+    """What rank 1 of megatron/ would write with a norm of another shape than rank 0's."""
+    model = {"fc1.weight": torch.arange(6.0, 12.0).view(2, 3), "final_layernorm.weight": torch.arange(2.0)}
+    args = argparse.Namespace(tensor_model_parallel_size=2, pipeline_model_parallel_size=1, seed=7)
+    torch.save({"args": args, "checkpoint_version": 3.0, "iteration": 4, "model": model}, "unlike_norm.pt")
+
+
 def main():
     os.chdir(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent)
     for case in ("dtensor", "sharded", "megatron"):
         shutil.rmtree(case, ignore_errors=True)
         Path(case).mkdir()
+    unlike_norm()
     with tempfile.TemporaryDirectory() as store:
         mp.start_processes(dtensor, args=(store,), nprocs=4, start_method="fork")
         mp.start_processes(sharded, args=(store,), nprocs=2, start_method="fork")
