@@ -4,6 +4,7 @@
 #include "model/trace_record.h"
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 namespace forkpoint {
@@ -19,6 +20,7 @@ public:
         TracePlace place;                  ///< of the record behind it
         std::uint64_t first = 0, last = 0; ///< numbers of which none, or not all, were seen
         std::uint64_t missing = 0;         ///< of these
+        std::set<std::uint64_t> known;     ///< of these, which are not missing
     };
 
     void see(std::uint64_t number, const TracePlace &place);
@@ -26,6 +28,8 @@ public:
     const std::vector<Gap> &gaps() const { return m_gaps; }
 
 private:
+    bool explain(std::uint64_t number);
+
     std::vector<Gap> m_gaps;
     std::uint64_t m_next = 0;  ///< above every number seen
     std::uint64_t m_spare = 0; ///< records that share the number right below it

@@ -55,6 +55,8 @@ bool GroupLayout::isJoined(std::uint64_t stride, std::int64_t rank, std::int64_t
 
 GroupLayout::Tie GroupLayout::tie(std::int64_t rank, std::int64_t other) const
 {
+    if (isOfOne() && rank != other)
+        return Tie::Apart;
     const auto joining =
         std::count_if(strides().begin(), strides().end(),
                       [&](std::uint64_t stride) { return isJoined(stride, rank, other); });
@@ -67,6 +69,8 @@ GroupLayout::Tie GroupLayout::tie(std::int64_t rank, std::int64_t other) const
 
 bool GroupLayout::isWhole(std::int64_t rank) const
 {
+    if (isOfOne())
+        return true;
     return !strides().empty()
         && std::all_of(strides().begin(), strides().end(), [&](std::uint64_t stride) {
                return std::uint64_t(std::count_if(

@@ -30,6 +30,8 @@ public:
     bool isWhole(std::int64_t rank) const;
 
 private:
+    /// Every stride lays such groups out, and all alike.
+    bool isOfOne() const { return m_size == 1 && !m_contradicts; }
     bool fits(std::uint64_t stride) const;
     bool isJoined(std::uint64_t stride, std::int64_t rank, std::int64_t other) const;
     const std::vector<std::uint64_t> &strides() const;

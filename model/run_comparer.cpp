@@ -365,8 +365,12 @@ void RunComparer::State::openStep(std::stop_token stop)
     if (!sourceA->ok() || !sourceB->ok()) {
         const bool isA = !sourceA->ok();
         const RunStep &failed = isA ? a->steps()[*step.a] : b->steps()[*step.b];
-        if (!stop.stop_requested())
-            failStep(failed, Error((isA ? sourceA : sourceB)->error()).atPlace(isA ? "A" : "B"));
+        if (stop.stop_requested())
+            return;
+        if (isA && !sourceB->ok())
+            result.diagnostics.push_back(
+                toDiagnostic(Error(sourceB->error()).atPlace("B"), Severity::Error));
+        failStep(failed, Error((isA ? sourceA : sourceB)->error()).atPlace(isA ? "A" : "B"));
         return;
     }
     CompareOptions own = options;

@@ -52,10 +52,10 @@ FoundElements readStep(const Run &a, const Run &b, const PlannedStep &step,
                        const ElementsRequest &request,
                        const std::function<void(const Progress &)> &progress, std::stop_token stop)
 {
-    auto sourceA = a.open(*step.a, {});
+    auto sourceA = a.open(*step.a, stop);
     if (!sourceA)
         return notOpened(a.steps()[*step.a], std::move(sourceA).error());
-    auto sourceB = b.open(*step.b, {});
+    auto sourceB = b.open(*step.b, stop);
     if (!sourceB)
         return notOpened(b.steps()[*step.b], std::move(sourceB).error());
     LogicalSides sides = logicalSides(*sourceA, *sourceB, request.pairing);

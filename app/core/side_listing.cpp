@@ -70,9 +70,10 @@ listedSides(const OpenedPair &opened, const std::string &reason, const CompareOp
     leaveOut(listing.values, reason);
     summarise(listing, {});
     listing.verdict = refusal(reason);
-    for (const Catalog *catalog : {&a, &b})
-        listing.diagnostics.insert(listing.diagnostics.end(), catalog->diagnostics.begin(),
-                                   catalog->diagnostics.end());
+    for (const auto &[side, catalog] : {std::pair{"A", &a}, std::pair{"B", &b}}) {
+        for (const Diagnostic &diagnostic : catalog->diagnostics)
+            listing.diagnostics.push_back(ofSide(side, diagnostic));
+    }
     listing.finished = true;
     return std::make_shared<const CheckpointComparison>(std::move(listing));
 }

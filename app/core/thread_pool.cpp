@@ -200,6 +200,7 @@ ThreadPool::ThreadPool(std::size_t threads, std::chrono::milliseconds stallAfter
 {
     m_state->size = threads == 0 ? hardwareThreads() : threads;
     while (m_state->workers.size() + 1 < m_state->size && m_state->addWorker(nullptr)) {}
+    m_state->size = m_state->workers.size() + 1; // the system may have no more threads to give
 }
 
 ThreadPool::~ThreadPool()

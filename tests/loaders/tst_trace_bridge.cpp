@@ -99,6 +99,7 @@ private slots:
         QCOMPARE(gapsOf({0, 1, 1, 3}), QString()); // both read 1, both counted on
         QCOMPARE(gapsOf({0, 2, 2, 3}), QString()); // both counted on, then both read
         QCOMPARE(gapsOf({0, 1, 4, 2}), QStringLiteral("2-3 1 line 3"));
+        QCOMPARE(gapsOf({0, 1, 5, 2, 2, 2, 6}), QStringLiteral("2-4 1 line 3"));
         QCOMPARE(gapsOf({2, 3}), QStringLiteral("0-1 2 line 1"));
         QCOMPARE(gapsOf({0, 2, 5}), QStringLiteral("1-1 1 line 2; 3-4 2 line 3"));
         QCOMPARE(gapsOf({0, UINT64_MAX, UINT64_MAX}),

@@ -73,6 +73,11 @@ private slots:
         layout.add(3, 2, 1);
         QVERIFY(layout.tie(0, 3) == Tie::Open);
         QVERIFY(!layout.isWhole(0));
+        GroupLayout alone; // groups of one: every stride fits
+        for (const std::int64_t rank : {7, 100})
+            alone.add(rank, 1, 0);
+        QVERIFY(alone.isWhole(100));
+        QVERIFY(alone.tie(100, 7) == Tie::Apart);
         GroupLayout irregular; // no stride gives 0, 1, 1, 0
         for (const int rank : {0, 1, 2, 3})
             irregular.add(rank, 2, rank == 1 || rank == 2 ? 1 : 0);

@@ -93,6 +93,19 @@ QToolButton *button(const QString &text, const QString &toolTip, QWidget *parent
     return made;
 }
 
+/// False where the list shows those texts already: filling one anew would close it under the user.
+bool fill(QComboBox &list, const QStringList &texts)
+{
+    bool isShown = list.count() == texts.size();
+    for (int i = 0; isShown && i < list.count(); ++i)
+        isShown = list.itemText(i) == texts[i];
+    if (isShown)
+        return false;
+    list.clear();
+    list.addItems(texts);
+    return true;
+}
+
 } // namespace
 
 RecordsPage::RecordsPage(ViewContext *context, QWidget *parent)
@@ -308,21 +321,18 @@ void RecordsPage::fillCombos()
         : trace()       ? stepsOf(trace()->coverage)
                         : std::vector<std::int64_t>();
     const std::size_t listed = std::min(m_steps.size(), MostSteps);
-    if (std::size_t(m_step->count()) != listed) {
-        m_step->clear();
-        for (std::size_t i = 0; i < listed; ++i)
-            m_step->addItem(tr("step %1").arg(m_steps[i]));
-    }
+    QStringList steps, rankTexts;
+    for (std::size_t i = 0; i < listed; ++i)
+        steps += tr("step %1").arg(m_steps[i]);
+    fill(*m_step, steps);
     const std::size_t ranks = rankCount();
-    if (std::size_t(m_rank->count()) != ranks) {
-        m_rank->clear();
-        qsizetype longest = 0;
-        for (std::size_t i = 0; i < ranks; ++i) {
-            m_rank->addItem(rankText(i));
-            longest = std::max(longest, m_rank->itemText(int(i)).size());
-        }
-        m_rank->setMinimumContentsLength(int(std::min<qsizetype>(longest, MostRankCharacters)));
+    qsizetype longest = 0;
+    for (std::size_t i = 0; i < ranks; ++i) {
+        rankTexts += rankText(i);
+        longest = std::max(longest, rankTexts.back().size());
     }
+    if (fill(*m_rank, rankTexts))
+        m_rank->setMinimumContentsLength(int(std::min<qsizetype>(longest, MostRankCharacters)));
     m_rank->setVisible(ranks > 1);
     m_rank->setCurrentIndex(int(m_query.rank));
     const auto at = m_query.iteration
