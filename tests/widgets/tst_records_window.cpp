@@ -13,6 +13,8 @@
 #include "widgets/views/verdict_banner.h"
 
 #include <QComboBox>
+#include <QDir>
+#include <QFile>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTabBar>
@@ -51,6 +53,38 @@ struct TraceViewer : Viewer
         return comparison && row ? comparison->tensors[*row].name : std::string();
     }
 };
+
+/// A stream as Megatron-Bridge writes it: a record of three operations in each of these steps.
+QByteArray bridgeStream(int first, int last)
+{
+    QByteArray text =
+        R"({"_header": true, "coords": {"global_rank": 0, "pp": 0, "tp": 0, "cp": 0, )"
+        R"("dp": 0}, "config": {"world_size": 1}})"
+        "\n";
+    for (int i = 3 * (first - 1); i < 3 * last; ++i) {
+        text +=
+            QStringLiteral(R"({"seq_id": %1, "window": %2, "op": "aten.mm.default", "group": )"
+                           R"("aten", "align_idx": %3, "scope": null, "caller": null, "input": )"
+                           R"([], "output": [{"shape": [2, 4], "dtype": "torch.float32", )"
+                           R"("digest": "3ff0%4", "numel": 8}]})")
+                .arg(i)
+                .arg(i / 3 + 1)
+                .arg(i % 3)
+                .arg(0, 12, 16, QLatin1Char('0'))
+                .toUtf8()
+            + '\n';
+    }
+    return text;
+}
+
+void writeStream(const QString &folder, const QByteArray &bytes,
+                 QIODevice::OpenMode mode = QIODevice::WriteOnly)
+{
+    QVERIFY(QDir().mkpath(folder));
+    QFile file(folder + QStringLiteral("/stream_pp0_tp0_cp0_dp0.fp"));
+    QVERIFY(file.open(mode));
+    QCOMPARE(file.write(bytes), bytes.size());
+}
 
 /// Of a window of 1280 pixels, tabs for traces included.
 void controlsAreOneLine(const TensorList &list)
@@ -163,6 +197,51 @@ private slots:
                                  Patience);
         QVERIFY(viewer.records().window()->inA && !viewer.records().window()->inB);
         QCOMPARE(viewer.records().window()->counts.onlyA, viewer.records().window()->counts.rows);
+    }
+
+    /// F5 while B is still being written: a torn line first, then the rest, which differs.
+    void aGrowingTraceIsReadAgain()
+    {
+        const QString a = m_folder.filePath(QStringLiteral("grows/A"));
+        const QString b = m_folder.filePath(QStringLiteral("grows/B"));
+        const QByteArray whole = bridgeStream(1, 4);
+        const qsizetype half = whole.indexOf("\"window\": 3") + 40; // inside a line of step 3
+        writeStream(a, whole);
+        writeStream(b, whole.left(half));
+        TraceViewer viewer(m_folder.filePath(QStringLiteral("grows")), QStringLiteral("B"));
+        QTRY_VERIFY_WITH_TIMEOUT(viewer.listed(), Patience);
+        QVERIFY(viewer.context.comparison()->verdict.outcome == Outcome::Undecided);
+        QCOMPARE(viewer.context.comparison()->trace->coverage.iterationsCompared,
+                 (std::vector<std::int64_t>{1, 2}));
+        QVERIFY(viewer.context.changedFiles().isEmpty());
+
+        QByteArray rest = whole.mid(half);
+        rest.replace(rest.lastIndexOf("000000000000"), 12, "000000000001");
+        writeStream(b, rest, QIODevice::Append);
+        viewer.context.checkFiles();
+        QTRY_VERIFY_WITH_TIMEOUT(!viewer.context.changedFiles().isEmpty(), Patience);
+        QTest::keyClick(&viewer.window, Qt::Key_F5);
+        const auto isAgain = [&] {
+            return viewer.listed()
+                && viewer.context.comparison()->verdict.outcome == Outcome::Different;
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(isAgain(), Patience);
+        QVERIFY(viewer.context.changedFiles().isEmpty());
+        QCOMPARE(viewer.context.comparison()->trace->coverage.iterationsCompared,
+                 (std::vector<std::int64_t>{1, 2, 3, 4}));
+        QCOMPARE(viewer.context.comparison()->firstDivergence->step, std::optional<Step>(4));
+
+        writeStream(b, bridgeStream(5, 5).split('\n').at(1) + '\n', QIODevice::Append);
+        viewer.context.checkFiles(); // noticed again, and what is shown stays until asked
+        QTRY_VERIFY_WITH_TIMEOUT(!viewer.context.changedFiles().isEmpty(), Patience);
+        QVERIFY(viewer.context.comparison()->trace->coverage.iterationsOnlyB.empty());
+        QTest::keyClick(&viewer.window, Qt::Key_F5);
+        const auto hasStep = [&] {
+            return viewer.listed()
+                && viewer.context.comparison()->trace->coverage.iterationsOnlyB
+                == std::vector<std::int64_t>{5};
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(hasStep(), Patience);
     }
 
     void aPairWithoutTracesHasNoSuchPage()
