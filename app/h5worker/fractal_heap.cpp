@@ -13,6 +13,8 @@ namespace forkpoint {
 
 namespace {
 
+/// Indirect blocks that are kept while a heap is read.
+constexpr std::uint64_t KeptIndirectBytes = std::uint64_t(1) << 26;
 constexpr std::uint64_t Undefined = ~std::uint64_t(0);
 constexpr std::size_t SignatureBytes = 4, AddressBytes = 8, SizeBytes = 8, ChecksumBytes = 4;
 constexpr std::size_t BlockHead = SignatureBytes + 1 + AddressBytes; // before the block's offset
@@ -123,17 +125,25 @@ Result<FractalHeap::Block> FractalHeap::blockAt(std::uint64_t offset) const
     return block;
 }
 
-Result<std::vector<std::byte>>
-FractalHeap::readIndirect(std::uint64_t address, std::uint64_t offset, std::uint64_t rows) const
+Result<ByteView> FractalHeap::readIndirect(std::uint64_t address, std::uint64_t offset,
+                                           std::uint64_t rows) const
 {
+    const std::tuple place(address, offset, rows);
+    if (const auto known = m_indirect.find(place); known != m_indirect.end())
+        return ByteView(known->second);
     const std::uint64_t size =
         BlockHead + offsetBytes() + rows * m_width * AddressBytes + ChecksumBytes;
     FP_TRY(auto bytes, readMetadataBlock(address, size, "FHIB"));
     MetadataNumbers head(bytes, SignatureBytes + 1);
     const std::uint64_t owner = head.next(AddressBytes), own = head.next(offsetBytes());
-    if (owner == m_address && own == offset)
-        return bytes;
-    return malformed("leads to the block of another one at byte " + std::to_string(address));
+    if (owner != m_address || own != offset)
+        return malformed("leads to the block of another one at byte " + std::to_string(address));
+    if (m_indirectBytes + size > KeptIndirectBytes) {
+        m_indirect.clear();
+        m_indirectBytes = 0;
+    }
+    m_indirectBytes += size;
+    return ByteView(m_indirect.emplace(place, std::move(bytes)).first->second);
 }
 
 std::size_t FractalHeap::checksumAt() const

@@ -6,8 +6,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace forkpoint {
@@ -53,8 +55,8 @@ private:
     std::size_t offsetBytes() const { return std::size_t(m_spaceBits + 7) / 8; }
     std::uint64_t rowBytes(std::uint64_t row) const;
     std::uint64_t rowOffset(std::uint64_t row) const;
-    Result<std::vector<std::byte>> readIndirect(std::uint64_t address, std::uint64_t offset,
-                                                std::uint64_t rows) const;
+    Result<ByteView> readIndirect(std::uint64_t address, std::uint64_t offset,
+                                  std::uint64_t rows) const;
     Error malformed(const std::string &text) const;
 
     std::uint64_t m_address = 0;
@@ -64,6 +66,11 @@ private:
     // one, bits of an offset, the root and its rows (0: it is a direct block).
     std::uint64_t m_width = 0, m_smallest = 0, m_largest = 0, m_spaceBits = 0;
     std::uint64_t m_root = 0, m_rows = 0;
+    /// Indirect blocks that were read, by address, offset and rows: the way to every object leads through them.
+    mutable std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>,
+                     std::vector<std::byte>>
+        m_indirect;
+    mutable std::uint64_t m_indirectBytes = 0;
 };
 
 } // namespace forkpoint

@@ -14,8 +14,8 @@ namespace {
 constexpr std::size_t CollectionHead = 16, ObjectHead = 16, SizeBytes = 8;
 /// Objects of one collection: their numbers have 16 bits.
 constexpr std::size_t MostObjects = 65536;
-/// Collections whose objects are known at once.
-constexpr std::size_t KeptCollections = 256;
+/// Objects that are known at once, and collections: some 60 bytes each.
+constexpr std::size_t KeptObjects = std::size_t(1) << 20, KeptCollections = std::size_t(1) << 16;
 
 struct Range
 {
@@ -73,11 +73,15 @@ GlobalHeapId globalHeapId(ByteView bytes)
 Result<std::vector<std::byte>> readGlobalHeap(GlobalHeapId id, std::uint64_t most)
 {
     static std::unordered_map<std::uint64_t, Collection> kept;
+    static std::size_t objects = 0;
     auto known = kept.find(id.address);
     if (known == kept.end()) {
         FP_TRY(Collection read, readCollection(id.address));
-        if (kept.size() == KeptCollections)
+        if (kept.size() == KeptCollections || objects + read.size() > KeptObjects) {
             kept.clear();
+            objects = 0;
+        }
+        objects += read.size();
         known = kept.emplace(id.address, std::move(read)).first;
     }
     const auto object = known->second.find(id.number);
