@@ -210,7 +210,9 @@ Status FileSource::read(std::uint64_t offset, MutableByteView out) const
 
 void FileSource::willRead(std::uint64_t offset, std::uint64_t size) const
 {
-    if (const auto file = descriptor(); !*m_stalled && file.ok())
+    if (*m_stalled)
+        return;
+    if (const auto file = descriptor(); file.ok())
         fetchAhead(**file, offset, size);
 }
 

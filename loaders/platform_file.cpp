@@ -4,10 +4,10 @@
 #include "loaders/hub_cache.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -27,6 +27,9 @@ constexpr int OpenFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
 // Linux transfers at most 2^31 - 4096 bytes a call; smaller requests are also kinder to others.
 constexpr std::size_t MaxTransfer = std::size_t(1) << 30;
+
+// Below the pieces of tensors, which are 256 KiB and more.
+constexpr std::size_t OwnBytes = std::size_t(1) << 18;
 
 std::string systemText(int number)
 {
@@ -203,10 +206,21 @@ namespace {
 /// Nothing but the call itself: where the thread was given up meanwhile, nothing else is there any more.
 ssize_t readOnce(int file, MutableByteView out, std::uint64_t offset, const Stalled &stalled)
 {
-    std::optional<WaitingForRead> waiting;
-    if (stalled)
-        waiting.emplace(stalled);
-    return ::pread(file, out.data(), std::min(out.size(), MaxTransfer), off_t(offset));
+    // A read that comes back late writes where it was told to. Large pieces are read into memory of the
+    // thread itself; windows and lines into memory of others, who may be gone by then.
+    static thread_local std::array<std::byte, OwnBytes> own;
+    if (!stalled)
+        return ::pread(file, out.data(), std::min(out.size(), MaxTransfer), off_t(offset));
+    const bool isOwn = out.size() < OwnBytes;
+    ssize_t got = 0;
+    {
+        const WaitingForRead waiting(stalled);
+        got = ::pread(file, isOwn ? own.data() : out.data(), std::min(out.size(), MaxTransfer),
+                      off_t(offset));
+    }
+    if (isOwn && got > 0)
+        std::memcpy(out.data(), own.data(), std::size_t(got));
+    return got;
 }
 
 } // namespace

@@ -90,11 +90,11 @@ bool ThreadPool::State::isWorker() const
 /// more threads to give.
 bool ThreadPool::State::addWorker(std::shared_ptr<Round> own)
 {
-    workers.emplace_back();
-    Worker &worker = workers.back();
-    worker.standsIn = own != nullptr;
-    worker.own = std::move(own);
+    const std::size_t before = workers.size();
     try {
+        Worker &worker = workers.emplace_back();
+        worker.standsIn = own != nullptr;
+        worker.own = std::move(own);
         std::promise<std::shared_ptr<ReadWait>> begun;
         auto wait = begun.get_future();
         worker.thread = std::thread([this, &worker, said = std::move(begun)]() mutable {
@@ -103,8 +103,9 @@ bool ThreadPool::State::addWorker(std::shared_ptr<Round> own)
         });
         worker.wait = wait.get();
         return true;
-    } catch (const std::system_error &) {
-        workers.pop_back();
+    } catch (const std::exception &) { // no thread, or no memory for one
+        if (workers.size() > before)
+            workers.pop_back();
         return false;
     }
 }
@@ -228,15 +229,23 @@ void ThreadPool::forEach(std::size_t count, const std::function<void(std::size_t
     round->work = &work;
     std::unique_lock lock(m_state->mutex);
     m_state->rounds.push_back(round);
-    const bool works = m_state->isWorker() || !m_state->standIn(round);
+    bool works = m_state->isWorker() || !m_state->standIn(round);
     m_state->offered.notify_all();
+    auto looked = std::chrono::steady_clock::now();
     while (round->ended < count) {
-        if (works && !round->exhausted())
+        if (works && !round->exhausted()) {
             m_state->work(round, lock);
-        else if (m_state->ended.wait_for(lock, Look) == std::cv_status::timeout) {
-            m_state->giveUpStuck(round);
-            m_state->offered.notify_all();
+            continue;
         }
+        m_state->ended.wait_for(lock, Look);
+        const auto now = std::chrono::steady_clock::now();
+        if (now - looked < Look)
+            continue; // woken by the end of another's round
+        looked = now;
+        m_state->giveUpStuck(round);
+        if (!works && !round->exhausted() && round->running.empty())
+            works = !m_state->standIn(round); // nobody is left who would begin its pieces
+        m_state->offered.notify_all();
     }
     std::erase(m_state->rounds, round);
     lock.unlock();

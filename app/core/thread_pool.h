@@ -17,7 +17,8 @@ std::size_t hardwareThreads();
 ///
 /// A thread that waits for one read of a file for longer than stallAfter is given up (loaders/read_watch.h)
 /// and another takes its place: the piece is begun anew, and meets a file that answers with an error.
-/// `work` must therefore bear to be begun twice, and hold no lock while it reads.
+/// `work` must therefore bear to be begun twice, and hold no lock while it reads; where it holds one (decoders of
+/// compressed files, the walk over traces), what waits for that lock waits on.
 class ThreadPool final : public Executor
 {
 public:
