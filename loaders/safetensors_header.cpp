@@ -4,6 +4,7 @@
 #include "loaders/json_members.h"
 #include "loaders/limits.h"
 #include "model/key_path.h"
+#include "model/repeated_names.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -88,16 +89,10 @@ private:
         return step == JsonMembers::Step::End && namesAreDistinct();
     }
 
-    /// By their hashes, which cost little of names by the million.
     bool namesAreDistinct() const
     {
-        std::vector<std::size_t> hashes;
-        hashes.reserve(m_header.entries.size());
-        for (const Entry &entry : m_header.entries)
-            hashes.push_back(std::hash<std::string>()(entry.name));
-        std::sort(hashes.begin(), hashes.end());
-        return m_metadataMembers <= 1
-            && std::adjacent_find(hashes.begin(), hashes.end()) == hashes.end();
+        const auto nameOf = [](const Entry &entry) { return std::string_view(entry.name); };
+        return m_metadataMembers <= 1 && !mayRepeatNames(m_header.entries, nameOf);
     }
 
     Status readEntries(std::string_view header)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/key_path.h"
 
+#include "model/repeated_names.h"
 #include "model/utf8.h"
 
-#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -54,24 +54,9 @@ std::string escapeInvalidUtf8(std::string_view text)
     return result;
 }
 
-namespace {
-
-/// False only where no two are equal: costs little memory, of which a set of a million has much.
-bool mayRepeat(const std::vector<std::string *> &names)
-{
-    std::vector<std::size_t> hashes;
-    hashes.reserve(names.size());
-    for (const std::string *name : names)
-        hashes.push_back(std::hash<std::string>()(*name));
-    std::sort(hashes.begin(), hashes.end());
-    return std::adjacent_find(hashes.begin(), hashes.end()) != hashes.end();
-}
-
-} // namespace
-
 void makeNamesUnique(std::vector<std::string *> names)
 {
-    if (!mayRepeat(names))
+    if (!mayRepeatNames(names, [](const std::string *name) { return std::string_view(*name); }))
         return;
     std::unordered_set<std::string> taken;
     std::vector<std::string *> repeated;

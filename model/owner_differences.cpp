@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/owner_differences.h"
 
+#include "model/borrowed_source.h"
 #include "model/coordinates.h"
 #include "model/extent_index.h"
 #include "model/format.h"
@@ -156,11 +157,6 @@ private:
     bool m_isA;
     std::set<OwnerIndex> m_all, m_differing;
 };
-
-std::shared_ptr<const TensorSource> borrowed(const TensorSource &source)
-{
-    return {std::shared_ptr<const TensorSource>(), &source};
-}
 
 } // namespace
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/tied_tensors.h"
 
+#include "model/borrowed_source.h"
 #include "model/element_reader.h"
 #include "model/parameter_names.h"
 
@@ -118,9 +119,8 @@ std::optional<Finding> findingFor(const TensorSource &source, const Ends &ends,
         || words.bytes + head.bytes > budget)
         return withoutPlace("was not read");
     budget -= words.bytes + head.bytes;
-    const std::shared_ptr<const TensorSource> borrowed(std::shared_ptr<const TensorSource>(),
-                                                       &source);
-    const auto next = nextDifference({borrowed, borrowed, *ends.words, *ends.head}, 0, false, stop);
+    const auto shared = borrowed(source);
+    const auto next = nextDifference({shared, shared, *ends.words, *ends.head}, 0, false, stop);
     if (!next.ok())
         return withoutPlace("could not be read: " + next.error().message());
     if (!*next)

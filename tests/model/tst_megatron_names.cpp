@@ -3,11 +3,8 @@
 // writes: what stands under a name of its own in each of the two.
 #include "model/megatron_names.h"
 
-#include "gpu/cpu_backend.h"
-#include "model/checkpoint_comparer.h"
-#include "model/logical_sides.h"
 #include "model/rank_names.h"
-#include "tests/support/memory_source.h"
+#include "tests/support/compared_sides.h"
 
 #include <QTest>
 
@@ -115,18 +112,6 @@ SourcePtr distributed(Index stages = Stages, std::uint8_t last = 1)
     return source;
 }
 
-CheckpointComparison compared(const SourcePtr &a, const SourcePtr &b)
-{
-    a->finish();
-    b->finish();
-    const LogicalSides sides = logicalSides(a, b, {});
-    CpuBackend backend;
-    SerialExecutor serial;
-    CheckpointComparer comparer(sides.a, sides.b, {}, backend, serial);
-    while (comparer.advance({})) {}
-    return comparer.snapshot();
-}
-
 const TensorRow *rowOf(const CheckpointComparison &comparison, const std::string &name)
 {
     const auto found = std::find_if(comparison.tensors.begin(), comparison.tensors.end(),
@@ -208,8 +193,8 @@ private slots:
     void oneStateInBothForms()
     {
         for (const bool swapped : {false, true}) {
-            const CheckpointComparison comparison =
-                swapped ? compared(distributed(), ranks()) : compared(ranks(), distributed());
+            const CheckpointComparison comparison = swapped ? comparedSides(distributed(), ranks())
+                                                            : comparedSides(ranks(), distributed());
             QVERIFY2(comparison.verdict.outcome == Outcome::Identical, told(comparison).c_str());
             // Two biases, two moments, two steps, two generators; nothing stands on one side only.
             QCOMPARE(comparison.counts.identical, std::uint64_t(8));
@@ -226,14 +211,14 @@ private slots:
     /// A step is not bookkeeping: another one is another state.
     void anotherStepIsADifference()
     {
-        const CheckpointComparison comparison = compared(ranks(5), distributed());
+        const CheckpointComparison comparison = comparedSides(ranks(5), distributed());
         QVERIFY2(comparison.verdict.outcome == Outcome::Different, told(comparison).c_str());
         QCOMPARE(comparison.counts.different, std::uint64_t(2));
     }
 
     void anotherDrawIsADifference()
     {
-        const CheckpointComparison comparison = compared(ranks(), distributed(Stages, 9));
+        const CheckpointComparison comparison = comparedSides(ranks(), distributed(Stages, 9));
         QVERIFY2(comparison.verdict.outcome == Outcome::Different, told(comparison).c_str());
         QCOMPARE(comparison.counts.different, std::uint64_t(1));
     }
@@ -241,7 +226,7 @@ private slots:
     /// The generators of one stage say nothing of those of two.
     void otherRanksAreUndecided()
     {
-        const CheckpointComparison comparison = compared(ranks(), distributed(1, 0));
+        const CheckpointComparison comparison = comparedSides(ranks(), distributed(1, 0));
         QVERIFY2(comparison.verdict.outcome == Outcome::Undecided, told(comparison).c_str());
         QCOMPARE(comparison.counts.different, std::uint64_t(0));
         QCOMPARE(comparison.counts.onlyInA + comparison.counts.onlyInB, std::uint64_t(0));
@@ -253,7 +238,7 @@ private slots:
         full->add({{text(folderOf(0)), text("model"), text("decoder.extra._extra_state")}}, "uint8",
                   {2}, std::vector<std::uint8_t>{1, 2})
             .owner = 0;
-        const CheckpointComparison comparison = compared(full, distributed());
+        const CheckpointComparison comparison = comparedSides(full, distributed());
         QVERIFY2(comparison.verdict.outcome == Outcome::Different, told(comparison).c_str());
         QCOMPARE(comparison.counts.onlyInA, std::uint64_t(1));
     }
@@ -264,7 +249,7 @@ private slots:
         const SourcePtr more = distributed();
         more->add({{text("optimizer.state.exp_avg.output_layer.weight")}}, "float32", {1},
                   Elements{1});
-        const CheckpointComparison comparison = compared(ranks(), more);
+        const CheckpointComparison comparison = comparedSides(ranks(), more);
         QVERIFY2(comparison.verdict.outcome == Outcome::Different, told(comparison).c_str());
         QVERIFY(rowOf(comparison, "optimizer.state.step.output_layer.weight"));
         QCOMPARE(comparison.counts.onlyInB, std::uint64_t(2));
@@ -272,14 +257,15 @@ private slots:
 
     void gatheredBuffersMeetBuckets()
     {
-        const CheckpointComparison same = compared(gathered(5), buckets({{1, 2}, {3, 4, 5}}));
+        const CheckpointComparison same = comparedSides(gathered(5), buckets({{1, 2}, {3, 4, 5}}));
         QVERIFY2(same.verdict.outcome == Outcome::Identical, told(same).c_str());
         QCOMPARE(same.counts.identical, std::uint64_t(2));
-        const CheckpointComparison other = compared(gathered(6), buckets({{1, 2}, {3, 4, 5}}));
+        const CheckpointComparison other = comparedSides(gathered(6), buckets({{1, 2}, {3, 4, 5}}));
         QVERIFY2(other.verdict.outcome == Outcome::Different, told(other).c_str());
         QCOMPARE(other.counts.different, std::uint64_t(1));
         // Not as long together: no bucket is taken out of the buffer.
-        const CheckpointComparison longer = compared(gathered(5), buckets({{1, 2}, {3, 4, 5, 6}}));
+        const CheckpointComparison longer =
+            comparedSides(gathered(5), buckets({{1, 2}, {3, 4, 5, 6}}));
         QVERIFY2(longer.verdict.outcome != Outcome::Identical, told(longer).c_str());
         QCOMPARE(longer.counts.identical, std::uint64_t(0));
     }

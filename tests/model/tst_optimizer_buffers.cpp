@@ -3,10 +3,7 @@
 // elements, and what lies between them is whatever the memory held.
 #include "model/optimizer_buffers.h"
 
-#include "gpu/cpu_backend.h"
-#include "model/checkpoint_comparer.h"
-#include "model/logical_sides.h"
-#include "tests/support/memory_source.h"
+#include "tests/support/compared_sides.h"
 
 #include <QTest>
 
@@ -96,19 +93,6 @@ SourcePtr sharedOut(float secondShare)
     return source;
 }
 
-CheckpointComparison compared(const SourcePtr &a, const SourcePtr &b,
-                              const CompareOptions &options = {})
-{
-    a->finish();
-    b->finish();
-    const LogicalSides sides = logicalSides(a, b, options.pairing);
-    CpuBackend backend;
-    SerialExecutor serial;
-    CheckpointComparer comparer(sides.a, sides.b, options, backend, serial);
-    while (comparer.advance({})) {}
-    return comparer.snapshot();
-}
-
 } // namespace
 
 class OptimizerBuffersTest : public QObject
@@ -119,7 +103,7 @@ private slots:
     void whatLiesBetweenParametersDecidesNothing()
     {
         // The two are shared out over ranks at unlike places.
-        const CheckpointComparison comparison = compared(checkpoint(-1), checkpoint(-2, 20));
+        const CheckpointComparison comparison = comparedSides(checkpoint(-1), checkpoint(-2, 20));
         QVERIFY2(comparison.verdict.outcome == Outcome::Identical,
                  comparison.verdict.sentence.c_str());
         const auto row = std::find_if(
@@ -145,7 +129,7 @@ private slots:
         again.stateClass = StateClass::Optimizer;
         again.extents = extents;
         addWeights(*changed, {First, Second, Third});
-        const CheckpointComparison comparison = compared(checkpoint(-1), changed);
+        const CheckpointComparison comparison = comparedSides(checkpoint(-1), changed);
         QVERIFY2(comparison.verdict.outcome == Outcome::Different,
                  comparison.verdict.sentence.c_str());
         const auto row = std::find_if(
@@ -160,13 +144,13 @@ private slots:
     void paddingIsLeftOutOnlyWhereItIsCertain()
     {
         // The weights have another number of elements than lie in the buffer.
-        QVERIFY(compared(checkpoint(-1, 35, {99}), checkpoint(-2, 35, {99})).verdict.outcome
+        QVERIFY(comparedSides(checkpoint(-1, 35, {99}), checkpoint(-2, 35, {99})).verdict.outcome
                 == Outcome::Different);
         // Two groups of ranks, whose shares of the model nobody knows.
         const SourcePtr a = checkpoint(-1), b = checkpoint(-2);
         for (const SourcePtr &each : {a, b})
             addBucket(*each, bucketName("1"), 0, 35);
-        QVERIFY(compared(a, b).verdict.outcome == Outcome::Different);
+        QVERIFY(comparedSides(a, b).verdict.outcome == Outcome::Different);
         // Chunks that do not cover the buffer.
         const SourcePtr hole = checkpoint(-1);
         hole->editCatalog().tensors.front().extents.pop_back();
@@ -184,7 +168,7 @@ private slots:
         const SourcePtr shared = sharedOut(1);
         shared->finish();
         QVERIFY(parameterRuns(shared->catalog()).empty());
-        const CheckpointComparison comparison = compared(sharedOut(1), sharedOut(777));
+        const CheckpointComparison comparison = comparedSides(sharedOut(1), sharedOut(777));
         QVERIFY2(comparison.verdict.outcome == Outcome::Different,
                  comparison.verdict.sentence.c_str());
     }
@@ -194,8 +178,9 @@ private slots:
     {
         const SourcePtr untold = checkpoint(-1);
         untold->editCatalog().tensors.front().extents.clear();
-        QVERIFY(compared(checkpoint(-1), untold).tensors.front().pairedBy != PairedBy::Assembled);
-        QVERIFY(compared(checkpoint(-1), untold).verdict.outcome == Outcome::Identical);
+        QVERIFY(comparedSides(checkpoint(-1), untold).tensors.front().pairedBy
+                != PairedBy::Assembled);
+        QVERIFY(comparedSides(checkpoint(-1), untold).verdict.outcome == Outcome::Identical);
         const SourcePtr a = sharedOut(1), b = sharedOut(1);
         for (const SourcePtr &each : {a, b}) { // one parameter is all of it
             TensorRef &tensor = each->editCatalog().tensors.front();
@@ -205,7 +190,7 @@ private slots:
             each->editCatalog().tensors.resize(1);
             addWeights(*each, {1408});
         }
-        const CheckpointComparison comparison = compared(a, b);
+        const CheckpointComparison comparison = comparedSides(a, b);
         QCOMPARE(parameterRuns(a->catalog()).size(), std::size_t(1));
         for (const TensorRow &row : comparison.tensors)
             QVERIFY(row.pairedBy != PairedBy::Assembled);
@@ -218,7 +203,7 @@ private slots:
         addWeights(*byParameter, {First, Second, Third});
         byParameter->add({{Key::of("optimizer.state.exp_avg.decoder.weight")}}, "float32", {144},
                          Elements(144, 1));
-        const CheckpointComparison comparison = compared(checkpoint(-1), byParameter);
+        const CheckpointComparison comparison = comparedSides(checkpoint(-1), byParameter);
         QVERIFY2(comparison.verdict.outcome == Outcome::Undecided,
                  comparison.verdict.sentence.c_str());
         for (const TensorRow &row : comparison.tensors) {
@@ -228,18 +213,18 @@ private slots:
         // Without any state of an optimizer it is missing, and that is a difference.
         const SourcePtr none = std::make_shared<MemorySource>();
         addWeights(*none, {First, Second, Third});
-        QVERIFY(compared(checkpoint(-1), none).verdict.outcome == Outcome::Different);
+        QVERIFY(comparedSides(checkpoint(-1), none).verdict.outcome == Outcome::Different);
         // Who asks for names alone gets what names alone tell.
         CompareOptions strict;
         strict.pairing.strict = true;
-        QVERIFY(compared(checkpoint(-1), byParameter, strict).verdict.outcome
+        QVERIFY(comparedSides(checkpoint(-1), byParameter, strict).verdict.outcome
                 == Outcome::Different);
         // One side has both forms: what it has more is a difference.
         const SourcePtr both = checkpoint(-1);
         both->add({{Key::of("optimizer.state.exp_avg.decoder.weight")}}, "float32", {144},
                   Elements(144, 1));
-        QVERIFY(compared(checkpoint(-1), both).verdict.outcome == Outcome::Different);
-        QVERIFY(compared(both, byParameter).verdict.outcome == Outcome::Different);
+        QVERIFY(comparedSides(checkpoint(-1), both).verdict.outcome == Outcome::Different);
+        QVERIFY(comparedSides(both, byParameter).verdict.outcome == Outcome::Different);
     }
 };
 

@@ -2,11 +2,9 @@
 // Wholes that are cut by the index arithmetic of tensor, pipeline and expert parallelism, and put together again.
 #include "model/assembly_rules.h"
 
-#include "gpu/cpu_backend.h"
-#include "model/checkpoint_comparer.h"
 #include "model/logical_sides.h"
 #include "model/whole_tensors.h"
-#include "tests/support/memory_source.h"
+#include "tests/support/compared_sides.h"
 
 #include <QTest>
 
@@ -145,18 +143,6 @@ SourcePtr whole(bool gated, Index vocabulary = Vocabulary)
     return source;
 }
 
-CheckpointComparison compared(const SourcePtr &a, const SourcePtr &b)
-{
-    a->finish();
-    b->finish();
-    const LogicalSides sides = logicalSides(a, b, {});
-    CpuBackend backend;
-    SerialExecutor serial;
-    CheckpointComparer comparer(sides.a, sides.b, {}, backend, serial);
-    while (comparer.advance({})) {}
-    return comparer.snapshot();
-}
-
 const TensorRow *rowOf(const CheckpointComparison &comparison, const std::string &ending)
 {
     const auto found =
@@ -230,8 +216,9 @@ void RankAssemblyTest::partsMakeTheWhole()
     QFETCH(bool, gated);
     const Topology topology{Index(tensor), Index(pipeline), gated};
     for (const bool swapped : {false, true}) {
-        const CheckpointComparison comparison = swapped ? compared(whole(gated), ranks(topology))
-                                                        : compared(ranks(topology), whole(gated));
+        const CheckpointComparison comparison = swapped
+            ? comparedSides(whole(gated), ranks(topology))
+            : comparedSides(ranks(topology), whole(gated));
         QVERIFY2(comparison.verdict.outcome == Outcome::Identical, outcomeOf(comparison).c_str());
         QCOMPARE(comparison.counts.identical, std::uint64_t(4 * Layers + 1));
         const TensorRow *row = rowOf(comparison, "layers.3.mlp.linear_fc1.weight");
@@ -247,7 +234,7 @@ void RankAssemblyTest::topologiesMeet()
 {
     for (const bool gated : {false, true}) {
         const CheckpointComparison comparison =
-            compared(ranks({4, 1, gated}), ranks({2, 2, gated}));
+            comparedSides(ranks({4, 1, gated}), ranks({2, 2, gated}));
         QVERIFY2(comparison.verdict.outcome == Outcome::Identical, outcomeOf(comparison).c_str());
         QCOMPARE(comparison.counts.identical, std::uint64_t(4 * Layers + 1));
     }
@@ -268,7 +255,7 @@ void RankAssemblyTest::oneBitIsOneDifference()
             down);
     std::erase_if(changed->editCatalog().tensors,
                   [](const TensorRef &tensor) { return tensor.path.keys[2].text == "replaced"; });
-    const CheckpointComparison comparison = compared(changed, other);
+    const CheckpointComparison comparison = comparedSides(changed, other);
     QCOMPARE(comparison.counts.different, std::uint64_t(1));
     const TensorRow *row = rowOf(comparison, "layers.3.mlp.linear_fc2.weight");
     QVERIFY(row && row->status == ItemStatus::Different && row->stats);
@@ -302,7 +289,7 @@ void RankAssemblyTest::anyRangeIsReadAlike()
 
 void RankAssemblyTest::paddingStaysADifference()
 {
-    const CheckpointComparison comparison = compared(ranks({2, 1, false}), whole(false, 6));
+    const CheckpointComparison comparison = comparedSides(ranks({2, 1, false}), whole(false, 6));
     QVERIFY(comparison.verdict.outcome == Outcome::Different);
     QCOMPARE(comparison.counts.different, std::uint64_t(1));
     QVERIFY(std::any_of(comparison.findings.begin(), comparison.findings.end(),
@@ -317,7 +304,7 @@ void RankAssemblyTest::aMissingRankLeavesPartsApart()
         return tensor.path.keys[0].text == "mp_rank_01"
             && tensor.path.keys[2].text == "decoder.layers.0.self_attention.linear_qkv.weight";
     });
-    const CheckpointComparison comparison = compared(parts, whole(false));
+    const CheckpointComparison comparison = comparedSides(parts, whole(false));
     QVERIFY(comparison.verdict.outcome != Outcome::Identical);
     const TensorRow *row = rowOf(comparison,
                                  "mp_rank_00.model.decoder.layers.0.self_attention."
@@ -325,7 +312,7 @@ void RankAssemblyTest::aMissingRankLeavesPartsApart()
     QVERIFY(row && row->status == ItemStatus::NotCompared);
     const SourcePtr cutOff = ranks({2, 1, false});
     cutOff->editCatalog().complete = false;
-    QCOMPARE(compared(cutOff, whole(false)).counts.identical, std::uint64_t(0));
+    QCOMPARE(comparedSides(cutOff, whole(false)).counts.identical, std::uint64_t(0));
 }
 
 void RankAssemblyTest::copiesMustBeEqual()
@@ -337,7 +324,7 @@ void RankAssemblyTest::copiesMustBeEqual()
     });
     addPart(parts, "mp_rank_01", 1, "decoder.layers.1.input_layernorm.weight", {Hidden},
             {1, 2, 3, 4});
-    const CheckpointComparison comparison = compared(parts, whole(false));
+    const CheckpointComparison comparison = comparedSides(parts, whole(false));
     QVERIFY2(comparison.verdict.outcome == Outcome::Undecided, outcomeOf(comparison).c_str());
     const TensorRow *row = rowOf(comparison, "layers.1.input_layernorm.weight");
     QVERIFY(row && row->status == ItemStatus::NotCompared);
@@ -369,7 +356,7 @@ void RankAssemblyTest::expertsAreCountedOn()
                     elementsOf(20, unsigned(10 + number)));
     wholes->add({{Key::of("decoder.layers.0.mlp.router.weight")}}, "float32", {4, 5},
                 elementsOf(20, 5));
-    const CheckpointComparison comparison = compared(parts, wholes);
+    const CheckpointComparison comparison = comparedSides(parts, wholes);
     QVERIFY2(comparison.verdict.outcome == Outcome::Identical, outcomeOf(comparison).c_str());
     QCOMPARE(comparison.counts.identical, std::uint64_t(5));
 }
@@ -402,7 +389,7 @@ void RankAssemblyTest::optimizerStateGoesByItsParameter()
     }
     wholes->add({{Key::of(name)}}, "float32", {5, 4}, weight);
     wholes->add({{Key::of("optimizer.state.exp_avg." + name)}}, "float32", {5, 4}, moment);
-    const CheckpointComparison comparison = compared(parts, wholes);
+    const CheckpointComparison comparison = comparedSides(parts, wholes);
     QVERIFY2(comparison.verdict.outcome == Outcome::Identical, outcomeOf(comparison).c_str());
     QCOMPARE(comparison.counts.identical, std::uint64_t(2));
 }
@@ -414,7 +401,7 @@ void RankAssemblyTest::whatIsNotKnownIsNotAssembled()
     std::erase_if(parts->editCatalog().tensors, [](const TensorRef &tensor) {
         return tensor.path.keys[2].text.ends_with("linear_fc2.weight");
     });
-    const CheckpointComparison comparison = compared(parts, whole(true));
+    const CheckpointComparison comparison = comparedSides(parts, whole(true));
     const TensorRow *row =
         rowOf(comparison, "mp_rank_00.model.decoder.layers.0.mlp.linear_fc1.weight");
     QVERIFY(row && row->status == ItemStatus::NotCompared);
@@ -445,7 +432,7 @@ void RankAssemblyTest::oddFeaturesHaveNoGates()
     }
     const SourcePtr wholes = whole(true);
     wholes->add({{Key::of(name)}}, "uint8", {6}, std::vector<std::uint8_t>{1, 1, 2, 2, 0, 0});
-    const CheckpointComparison comparison = compared(parts, wholes);
+    const CheckpointComparison comparison = comparedSides(parts, wholes);
     QVERIFY2(comparison.verdict.outcome != Outcome::Identical, outcomeOf(comparison).c_str());
     QVERIFY(rowOf(comparison, "mp_rank_00.model." + name));
     QVERIFY(rowOf(comparison, "mp_rank_01.model." + name));
@@ -492,7 +479,7 @@ void RankAssemblyTest::aValueOfSomeRanksStaysTheirs()
     const SourcePtr parts = ranks({2, 1, false}), wholes = whole(false);
     parts->addValue({{Key::of("mp_rank_00"), Key::of("consumed")}}, Value::integer(7));
     wholes->addValue("consumed", Value::integer(7));
-    const CheckpointComparison comparison = compared(parts, wholes);
+    const CheckpointComparison comparison = comparedSides(parts, wholes);
     QVERIFY2(comparison.verdict.outcome == Outcome::Undecided, outcomeOf(comparison).c_str());
     for (const std::string name : {"mp_rank_00.consumed", "consumed"}) {
         const auto row = std::find_if(comparison.values.begin(), comparison.values.end(),
@@ -516,7 +503,7 @@ void RankAssemblyTest::weightsOfNoRuleStayApart()
                     cut(all, Hidden, tp * 4, tp * 4 + 4, 0, Hidden));
         wholes->add({{Key::of(name)}}, "float32", {8, Hidden}, all);
     }
-    const CheckpointComparison comparison = compared(parts, wholes);
+    const CheckpointComparison comparison = comparedSides(parts, wholes);
     const TensorRow *row = rowOf(comparison, known);
     QVERIFY(row && row->status == ItemStatus::Identical);
     row = rowOf(comparison, "mp_rank_01.model." + unknown);
