@@ -9,6 +9,11 @@
 #include <QTest>
 
 #include <algorithm>
+#include <set>
+
+namespace forkpoint::resources {
+extern const std::string_view rankNameRules;
+}
 
 using namespace forkpoint;
 using namespace forkpoint::test;
@@ -188,6 +193,27 @@ private slots:
         QVERIFY(rules.ok() && rules->size() == 1);
         QCOMPARE(rules->front().keys, (std::vector<std::string>{"a", "b"}));
         QCOMPARE(rules->front().reason, std::string("why it is so"));
+    }
+
+    /// A row that cannot be read would leave all names alone, in silence.
+    void theEmbeddedTableIsRead()
+    {
+        const auto rules = parseRankNameRules(resources::rankNameRules);
+        QVERIFY2(rules.ok(), rules.ok() ? "" : rules.error().message().c_str());
+        const auto rows =
+            std::count_if(resources::rankNameRules.begin(), resources::rankNameRules.end(),
+                          [previous = '\n'](char c) mutable {
+                              const bool beginsRow = previous == '\n' && c != '#' && c != '\n';
+                              previous = c;
+                              return beginsRow;
+                          });
+        QCOMPARE(rules->size(), std::size_t(rows));
+        std::set<std::vector<std::string>> keys;
+        for (const RankNameRule &rule : *rules)
+            keys.insert(rule.keys);
+        QCOMPARE(keys,
+                 (std::set<std::vector<std::string>>{
+                     {"distrib_optim"}, {"optimizer", "optimizer"}, {"rng_state"}}));
     }
 
     void oneStateInBothForms()
