@@ -98,4 +98,16 @@ std::optional<NumberedName> numberedBehind(std::string_view name, std::string_vi
     return result;
 }
 
+std::string withLayer(std::string_view name, std::uint64_t layer)
+{
+    constexpr std::string_view Layers = "layers.";
+    const auto at = name.find(Layers);
+    const std::size_t behind = at + Layers.size();
+    if (at == std::string_view::npos || (at > 0 && name[at - 1] != '.') || behind >= name.size()
+        || (name[behind] >= '0' && name[behind] <= '9'))
+        return {};
+    return std::string(name.substr(0, behind)) + std::to_string(layer) + "."
+        + std::string(name.substr(behind));
+}
+
 } // namespace forkpoint

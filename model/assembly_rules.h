@@ -3,6 +3,7 @@
 
 #include "model/result.h"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,5 +36,9 @@ struct NumberedName
 
 /// By the number behind the key `word`, "layers." for example; nothing where there is none.
 std::optional<NumberedName> numberedBehind(std::string_view name, std::string_view word);
+
+/// "decoder.layers.x", a stack of layers, with the number of one: "decoder.layers.3.x"; empty where
+/// the name has a number there, or no layers.
+std::string withLayer(std::string_view name, std::uint64_t layer);
 
 } // namespace forkpoint

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/logical_sides.h"
 
+#include "model/assembly_rules.h"
 #include "model/megatron_names.h"
 #include "model/name_pairing.h"
 #include "model/optimizer_buffers.h"
@@ -12,8 +13,6 @@
 namespace forkpoint {
 
 namespace {
-
-constexpr std::string_view Layers = "layers.";
 
 /// More layers than any model has are none: each becomes a tensor.
 constexpr Index MostLayers = 4096;
@@ -53,17 +52,6 @@ std::set<Said> saidBy(const Catalog &catalog)
             said.emplace(name.slot, name.meaning);
     }
     return said;
-}
-
-/// "decoder.layers.x" with the number of a layer: "decoder.layers.3.x"; empty where it has one.
-std::string withLayer(const std::string &name, Index layer)
-{
-    const auto at = name.find(Layers);
-    const std::size_t behind = at + Layers.size();
-    if (at == std::string::npos || (at > 0 && name[at - 1] != '.') || behind >= name.size()
-        || (name[behind] >= '0' && name[behind] <= '9'))
-        return {};
-    return name.substr(0, behind) + std::to_string(layer) + "." + name.substr(behind);
 }
 
 bool isSaid(const std::set<Said> &said, const std::string &name)
@@ -147,13 +135,14 @@ LogicalSides logicalSides(std::shared_ptr<const TensorSource> a,
         && listsModelParallelRanks(b->catalog()) && ranksOf(a->catalog()) == ranksOf(b->catalog());
     if (sameRanks)
         return {std::move(a), std::move(b)};
+    const auto storedA = a, storedB = b;
     a = wholeIfRanks(std::move(a), b->catalog());
     b = wholeIfRanks(std::move(b), a->catalog());
     auto apart = withLayersApart(a, b->catalog());
     b = withLayersApart(std::move(b), a->catalog());
     a = withStepsApart(std::move(apart), b->catalog());
     b = withStepsApart(std::move(b), a->catalog());
-    dropPadding(a, b);
+    dropPadding(a, b, storedA->catalog(), storedB->catalog());
     return {std::move(a), std::move(b)};
 }
 

@@ -3,6 +3,7 @@
 
 #include "model/assembled_source.h"
 #include "model/format.h"
+#include "model/parameter_sizes.h"
 
 #include <algorithm>
 #include <set>
@@ -97,17 +98,84 @@ struct Held
     bool operator==(const Held &) const = default;
 };
 
-Held heldByWeights(const Catalog &catalog, std::string_view dtype)
+Held heldBy(const std::vector<Index> &parameters)
 {
     Held held;
-    for (const TensorRef &tensor : catalog.tensors) {
-        if (tensor.stateClass != StateClass::Weights || tensor.dtype.name != dtype)
-            continue;
-        held.elements += tensor.elements;
-        if (gapBehind(tensor.elements) != 0)
-            held.gaps.insert(gapBehind(tensor.elements));
+    for (const Index elements : parameters) {
+        held.elements += elements;
+        if (gapBehind(elements) != 0)
+            held.gaps.insert(gapBehind(elements));
     }
     return held;
+}
+
+/// Where the parameters of one bucket lie, unless its chunks look so by chance.
+struct BucketLayout
+{
+    BufferRuns runs;
+    Gaps gaps;
+};
+
+using BucketLayouts = std::map<KeyPath, BucketLayout>;
+
+/// Nothing where a bucket has no chunks that cover it.
+BucketLayouts layoutsIn(const Catalog &catalog)
+{
+    BucketLayouts layouts;
+    for (const TensorRef &tensor : catalog.tensors) {
+        if (!isBucket(tensor))
+            continue;
+        BucketLayout layout;
+        layout.runs = runsOf(tensor, layout.gaps);
+        if (layout.runs.empty())
+            return {};
+        layouts.emplace(tensor.path, std::move(layout));
+    }
+    return layouts;
+}
+
+/// Whether weights of the sizes that the catalogue has lie so in buckets.
+bool isTold(const BucketLayouts &layouts, const Catalog &catalog)
+{
+    const auto sizes = parameterSizes(catalog);
+    const bool isByGroup = !sizes.contains(std::string());
+    std::map<std::pair<std::string, std::string>, Held> held; ///< by group and type
+    for (const auto &[group, types] : sizes) {
+        for (const auto &[type, parameters] : types)
+            held[{group, type}] = heldBy(parameters);
+    }
+    std::map<std::pair<std::string, std::string>, std::map<std::string, Held>> found; ///< by slot
+    for (const auto &[path, layout] : layouts) {
+        const std::string name = path.toString();
+        const std::string group(isByGroup ? groupOf(name) : std::string_view());
+        Held &all = found[{group, std::string(parameterType(name))}][name.substr(name.rfind('.'))];
+        all.elements += elementsOf(layout.runs);
+        all.gaps.insert(layout.gaps.begin(), layout.gaps.end());
+    }
+    return std::all_of(found.begin(), found.end(), [&](const auto &entry) {
+        const auto weights = held.find(entry.first);
+        return weights != held.end()
+            && std::all_of(entry.second.begin(), entry.second.end(),
+                           [&](const auto &slot) { return slot.second == weights->second; });
+    });
+}
+
+/// Of those layouts the ones whose buckets a side has under that name, as long; nothing where it has
+/// chunks of its own.
+BucketLayouts sharedBy(const Catalog &catalog, const Catalog &stored, const BucketLayouts &layouts)
+{
+    if (std::any_of(stored.tensors.begin(), stored.tensors.end(), isBucket))
+        return {};
+    BucketLayouts shared;
+    for (const TensorRef &tensor : catalog.tensors) {
+        const auto layout = isBucket(tensor) ? layouts.find(tensor.path) : layouts.end();
+        if (layout == layouts.end())
+            continue;
+        const auto &[first, count] = layout->second.runs.back();
+        if (first + count <= tensor.elements && tensor.elements - first - count < Alignment)
+            shared.insert(*layout);
+    }
+    return shared;
 }
 
 bool isWhole(const TensorRef &bucket, const BufferRuns &runs)
@@ -166,31 +234,25 @@ std::shared_ptr<const TensorSource> cutTo(std::shared_ptr<const TensorSource> so
 std::map<KeyPath, BufferRuns> parameterRuns(const Catalog &catalog)
 {
     std::map<KeyPath, BufferRuns> runs;
-    std::set<std::string_view> groups;
-    std::map<std::pair<std::string_view, std::string>, Held> held; ///< by type and what is held
-    for (const TensorRef &tensor : catalog.tensors) {
-        if (!isBucket(tensor))
-            continue;
-        groups.insert(groupOf(tensor.name));
-        const std::string slot = tensor.name.substr(tensor.name.rfind('.'));
-        Held &all = held[{parameterType(tensor.name), slot}];
-        BufferRuns own = runsOf(tensor, all.gaps);
-        if (own.empty())
-            return {};
-        all.elements += elementsOf(own);
-        runs.emplace(tensor.path, std::move(own));
-    }
-    const bool isTold =
-        groups.size() == 1 && std::all_of(held.begin(), held.end(), [&](const auto &entry) {
-            return entry.second == heldByWeights(catalog, entry.first.first);
-        });
-    return isTold ? runs : std::map<KeyPath, BufferRuns>();
+    const BucketLayouts layouts = layoutsIn(catalog);
+    if (!isTold(layouts, catalog))
+        return runs;
+    for (const auto &[path, layout] : layouts)
+        runs.emplace(path, layout.runs);
+    return runs;
 }
 
-void dropPadding(std::shared_ptr<const TensorSource> &a, std::shared_ptr<const TensorSource> &b)
+void dropPadding(std::shared_ptr<const TensorSource> &a, std::shared_ptr<const TensorSource> &b,
+                 const Catalog &storedA, const Catalog &storedB)
 {
-    const auto ofA = parameterRuns(a->catalog()), ofB = parameterRuns(b->catalog());
-    if (ofA.empty() || ofB.empty())
+    BucketLayouts ofA = layoutsIn(storedA), ofB = layoutsIn(storedB);
+    if (ofA.empty() && ofB.empty())
+        return;
+    if (ofA.empty())
+        ofA = sharedBy(a->catalog(), storedA, ofB);
+    else if (ofB.empty())
+        ofB = sharedBy(b->catalog(), storedB, ofA);
+    if (ofA.empty() || ofB.empty() || !isTold(ofA, storedA) || !isTold(ofB, storedB))
         return;
     // Digests that were recorded are of the whole.
     std::set<KeyPath> recorded = recordedIn(*a);
@@ -198,9 +260,9 @@ void dropPadding(std::shared_ptr<const TensorSource> &a, std::shared_ptr<const T
     std::map<KeyPath, BufferRuns> runs;
     for (const TensorRef &tensor : a->catalog().tensors) {
         const auto inA = ofA.find(tensor.path), inB = ofB.find(tensor.path);
-        if (inA != ofA.end() && inB != ofB.end() && inA->second == inB->second
-            && !isWhole(tensor, inA->second) && !recorded.contains(tensor.path))
-            runs.emplace(tensor.path, inA->second);
+        if (inA != ofA.end() && inB != ofB.end() && inA->second.runs == inB->second.runs
+            && !isWhole(tensor, inA->second.runs) && !recorded.contains(tensor.path))
+            runs.emplace(tensor.path, inA->second.runs);
     }
     a = cutTo(std::move(a), runs);
     b = cutTo(std::move(b), runs);

@@ -18,12 +18,15 @@ using BufferRuns = std::vector<std::pair<Index, Index>>;
 /// dp_reshardable) where its parameters lie: they begin at multiples of 64, and what is behind them
 /// up to the next is a chunk of its own. Where a rank's share begins within a parameter, a part of it
 /// can look the same; so only where what is left out is, stretch by stretch, what the sizes of the
-/// checkpoint's weights of that type leave, the rest has as many elements as they, and one group of
-/// ranks wrote all; otherwise nothing.
+/// checkpoint's weights of that type leave (model/parameter_sizes.h), and the rest has as many
+/// elements as they; otherwise nothing.
 std::map<KeyPath, BufferRuns> parameterRuns(const Catalog &catalog);
 
-/// Buckets without what lies between their parameters, where both sides tell the same runs; otherwise
-/// as they are, and so is a bucket without padding or with recorded digests. Nothing is read.
-void dropPadding(std::shared_ptr<const TensorSource> &a, std::shared_ptr<const TensorSource> &b);
+/// Buckets without what lies between their parameters, where both sides tell the same runs, or one
+/// has no chunks (a buffer that one process gathered) and the sizes of its own weights say the same;
+/// otherwise as they are, and so is a bucket without padding or with recorded digests. `storedA` and
+/// `storedB` are the two sides as their files have them. Nothing is read.
+void dropPadding(std::shared_ptr<const TensorSource> &a, std::shared_ptr<const TensorSource> &b,
+                 const Catalog &storedA, const Catalog &storedB);
 
 } // namespace forkpoint
