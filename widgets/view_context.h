@@ -128,6 +128,8 @@ public:
     virtual void selectPlace(std::optional<Step> step, const std::string &tensor) = 0;
     /// Statistics of the selected pair, computed on demand for identical pairs; null meanwhile.
     virtual std::shared_ptr<const DiffStats> selectedStats() const = 0;
+    /// Whose elements alone they count, where the other side has the tensor and cannot be read.
+    virtual std::optional<Side> selectedStatsSide() const { return std::nullopt; }
     /// What the catalogue of one side says of the selected tensor (files, offsets, notes); null
     /// where that side lacks it or while it is not known.
     virtual std::shared_ptr<const TensorRef> selectedTensorRef(Side) const { return nullptr; }

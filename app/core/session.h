@@ -65,6 +65,8 @@ struct PairFacts
     PairAddress address;
     std::shared_ptr<const TensorRef> a, b;  ///< null where a side lacks it
     std::shared_ptr<const DiffStats> stats; ///< null until measured
+    /// What the statistics count: one side alone where the other has the tensor and cannot be read.
+    PairAddress measured;
 };
 
 /// Hears what a session does. Everything is called on the session's thread, in order; results are

@@ -9,6 +9,7 @@
 #include "model/widened_source.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 namespace forkpoint {
@@ -88,6 +89,26 @@ Result<TensorPairRef> pairRefOf(const SessionInputs &inputs, const PairAddress &
     return pair;
 }
 
+/// The addresses of the two sides of a pair, each by itself.
+std::array<PairAddress, 2> sidesOf(const PairAddress &address)
+{
+    return {PairAddress{address.step, address.a, {}}, PairAddress{address.step, {}, address.b}};
+}
+
+/// Of a pair that could not be read, the side that can be by itself; nothing where both can, or
+/// neither: then it is the pair's own error that tells.
+template <class CanRead>
+std::optional<PairAddress> readableSide(const PairAddress &address, const CanRead &canRead)
+{
+    if (!address.a || !address.b)
+        return std::nullopt;
+    const auto [a, b] = sidesOf(address);
+    const bool hasA = canRead(a), hasB = canRead(b);
+    if (hasA == hasB)
+        return std::nullopt;
+    return hasA ? a : b;
+}
+
 /// Statistics of a pair, a unit of about 8 MiB a batch.
 struct Measuring
 {
@@ -99,9 +120,14 @@ struct Measuring
     Index next = 0;
     DiffStats stats;
 
-    const TensorRef &shown() const { return facts.a ? *facts.a : *facts.b; }
-    bool readable() const;
+    OpenedPair opened;
+
+    const TensorRef &shown() const { return facts.measured.a ? *facts.a : *facts.b; }
+    PairAddress whatIsListed() const;
+    Status take(const PairAddress &what);
     Result<Batch> begin(JobControl &control);
+    Result<DiffStats> unit(JobControl &control) const;
+    bool goOnAlone(JobControl &control);
     Result<Batch> measureNext(JobControl &control);
     void hand(JobControl &control) const
     {
@@ -109,46 +135,83 @@ struct Measuring
     }
 };
 
-/// The one that is there, or two that can be set against each other.
-bool Measuring::readable() const
+/// Without a side that lacks the tensor, or whose catalogue says that it cannot be read.
+PairAddress Measuring::whatIsListed() const
 {
-    if (!facts.a && !facts.b)
-        return false;
-    if (!facts.a || !facts.b)
-        return !shown().unreadable;
-    return !facts.a->unreadable && !facts.b->unreadable && facts.a->shape == facts.b->shape;
+    PairAddress listed{facts.address.step, {}, {}};
+    if (facts.a && !facts.a->unreadable)
+        listed.a = facts.address.a;
+    if (facts.b && !facts.b->unreadable)
+        listed.b = facts.address.b;
+    return listed;
+}
+
+/// Measures that from the first element; without a type for both sides nothing is measured.
+Status Measuring::take(const PairAddress &what)
+{
+    facts.measured = what;
+    next = 0;
+    stats = {};
+    pair.reset();
+    as.reset();
+    const bool isPair = what.a && what.b;
+    if ((!what.a && !what.b) || (isPair && facts.a->shape != facts.b->shape))
+        return {};
+    as = commonType(shown().dtype, isPair ? facts.b->dtype : shown().dtype);
+    if (!as)
+        return {};
+    if (isPair) {
+        pair = TensorPairRef{opened.a, opened.b, *what.a, *what.b};
+        return {};
+    }
+    FP_TRY(pair, loneTensor(opened, what));
+    return {};
 }
 
 Result<Batch> Measuring::begin(JobControl &control)
 {
-    FP_TRY(const OpenedPair opened, openAddressed(inputs, facts.address, control.stop()));
+    FP_TRY(opened, openAddressed(inputs, facts.address, control.stop()));
     facts.a = refOf(opened.a, facts.address.a);
     facts.b = refOf(opened.b, facts.address.b);
     hand(control);
-    const bool isLone = !facts.a || !facts.b;
-    if (readable())
-        as = commonType(shown().dtype, isLone ? shown().dtype : facts.b->dtype);
-    if ((facts.stats && facts.stats->magnitudes) || !as)
+    if (facts.stats && facts.stats->magnitudes)
         return Batch::Done;
-    if (isLone) {
-        FP_TRY(pair, loneTensor(opened, facts.address));
-        return Batch::More;
-    }
-    pair = TensorPairRef{opened.a, opened.b, *facts.address.a, *facts.address.b};
-    return Batch::More;
+    FP_CHECK(take(whatIsListed()));
+    return pair ? Batch::More : Batch::Done;
+}
+
+Result<DiffStats> Measuring::unit(JobControl &control) const
+{
+    const Index count = std::min(unitElements(as->dtype), shown().elements - next);
+    const PairOfTensors tensors{SourcedTensor{pair->sourceA.get(), pair->a},
+                                SourcedTensor{pair->sourceB.get(), pair->b}};
+    return measure(tensors, *as, next, count, {inputs.options.tolerance, true},
+                   inputs.engine->backend(), control.stop());
+}
+
+/// What could not be read of both may be of one side.
+bool Measuring::goOnAlone(JobControl &control)
+{
+    const Index at = next;
+    const auto side = readableSide(facts.measured, [&](const PairAddress &alone) {
+        Measuring probe = *this;
+        if (!probe.take(alone).ok() || !probe.pair)
+            return false;
+        probe.next = at;
+        return probe.unit(control).ok();
+    });
+    return side && !control.stop().stop_requested() && take(*side).ok() && pair;
 }
 
 Result<Batch> Measuring::measureNext(JobControl &control)
 {
+    Result<DiffStats> measured = unit(control);
+    if (!measured && measured.error().code != ErrorCode::Cancelled && goOnAlone(control))
+        return Batch::More;
+    FP_TRY(const DiffStats more, std::move(measured));
+    stats.append(more);
     const Index elements = shown().elements;
-    const Index count = std::min(unitElements(as->dtype), elements - next);
-    const PairOfTensors tensors{SourcedTensor{pair->sourceA.get(), pair->a},
-                                SourcedTensor{pair->sourceB.get(), pair->b}};
-    FP_TRY(DiffStats unit,
-           measure(tensors, *as, next, count, {inputs.options.tolerance, true},
-                   inputs.engine->backend(), control.stop()));
-    stats.append(unit);
-    next += count;
+    next += std::min(unitElements(as->dtype), elements - next);
     if (next < elements) {
         control.report(
             {"measuring", shown().name, shown().bytes / elements * next, shown().bytes, 0, 0});
@@ -193,17 +256,61 @@ Result<ElementPage> readWhatIsThere(const SessionInputs &inputs, const PairAddre
                                     const ElementQuery &query, JobControl &control)
 {
     Result<ElementPage> both = readPage(inputs, address, query, control);
-    if (both || both.error().code == ErrorCode::Cancelled || !address.a || !address.b
-        || !query.filter.isEmpty())
+    if (both || both.error().code == ErrorCode::Cancelled)
         return both;
-    const ElementQuery byIndex{ElementOrder::ByIndex, query.offset, query.count, {}};
-    auto a = readPage(inputs, {address.step, address.a, {}}, byIndex, control);
-    auto b = readPage(inputs, {address.step, {}, address.b}, byIndex, control);
-    if (a.ok() == b.ok())
+    const ElementQuery byIndex{ElementOrder::ByIndex, query.offset, query.count, query.filter};
+    std::optional<ElementPage> page;
+    const auto side = readableSide(address, [&](const PairAddress &alone) {
+        Result<ElementPage> read = readPage(inputs, alone, byIndex, control);
+        if (read)
+            page = std::move(*read);
+        return read.ok();
+    });
+    if (!side)
         return both;
-    for (ElementRow &row : (a ? a : b)->rows)
-        (a ? row.bitsB : row.bitsA).clear();
-    return a ? std::move(a) : std::move(b);
+    for (ElementRow &row : page->rows)
+        (side->a ? row.bitsB : row.bitsA).clear();
+    return std::move(*page);
+}
+
+/// A map that grows, of a pair or of the side that can be read.
+struct MapWork
+{
+    SessionInputs inputs;
+    PairAddress address;
+    MapQuery query;
+    Growing<MapBuilder> growing;
+
+    Result<bool> advance(JobControl &control);
+    Result<bool> begin(const PairAddress &what, const MapQuery &asked, JobControl &control);
+};
+
+Result<bool> MapWork::begin(const PairAddress &what, const MapQuery &asked, JobControl &control)
+{
+    FP_TRY(TensorPairRef pair, pairRefOf(inputs, what, control.stop()));
+    growing.builder.emplace(std::move(pair), asked);
+    return growing.builder->advance(control.stop());
+}
+
+Result<bool> MapWork::advance(JobControl &control)
+{
+    Result<bool> more =
+        growing.builder ? growing.builder->advance(control.stop()) : begin(address, query, control);
+    if (more || more.error().code == ErrorCode::Cancelled)
+        return more;
+    const auto ownQuery = [&](const PairAddress &alone) {
+        MapQuery own = query;
+        own.quantity = alone.a ? MapQuantity::A : MapQuantity::B;
+        return own;
+    };
+    const auto side = readableSide(address, [&](const PairAddress &alone) {
+        return begin(alone, ownQuery(alone), control).ok();
+    });
+    if (!side)
+        return more;
+    address = *side;
+    query = ownQuery(*side);
+    return begin(address, query, control);
 }
 
 } // namespace
@@ -254,15 +361,13 @@ JobBatch layoutBatch(SessionInputs inputs, PairAddress address,
 JobBatch mapBatch(SessionInputs inputs, PairAddress address, MapQuery query,
                   Deliver<std::shared_ptr<const ElementMap>> deliver)
 {
-    auto work = std::make_shared<Growing<MapBuilder>>();
-    return [=, inputs = std::move(inputs), query = std::move(query),
-            deliver = std::move(deliver)](JobControl &control) -> Result<Batch> {
-        if (!work->builder) {
-            FP_TRY(TensorPairRef pair, pairRefOf(inputs, address, control.stop()));
-            work->builder.emplace(std::move(pair), query);
-        }
-        FP_TRY(const bool more, work->builder->advance(control.stop()));
-        return work->hand(more, work->builder->map(), deliver, control);
+    auto work = std::make_shared<MapWork>();
+    work->inputs = std::move(inputs);
+    work->address = address;
+    work->query = std::move(query);
+    return [work, deliver = std::move(deliver)](JobControl &control) -> Result<Batch> {
+        FP_TRY(const bool more, work->advance(control));
+        return work->growing.hand(more, work->growing.builder->map(), deliver, control);
     };
 }
 

@@ -217,6 +217,7 @@ void MainWindow::connectViews()
     connect(m_banner, &VerdictBanner::metricRequested, m_strip, &StepStrip::showMetric);
     connect(m_banner, &VerdictBanner::classRequested, m_list, &TensorList::showClass);
     connect(m_banner, &VerdictBanner::openRequested, this, &MainWindow::chooseSide);
+    connect(m_detail, &TensorDetail::openRequested, this, &MainWindow::chooseSide);
     connect(m_printer, &ReportPrinter::printed, this,
             [this] { m_status->showMessage(tr("The report was handed to the printer")); });
     connect(m_banner, &VerdictBanner::findingsRequested, this, [this] { raise(m_findings); });

@@ -624,6 +624,15 @@ void SessionContext::setRow(std::optional<std::size_t> row)
     refreshFacts();
 }
 
+std::optional<Side> SessionContext::selectedStatsSide() const
+{
+    const PairAddress &measured = m_facts.measured;
+    const bool isPair = m_facts.address.a && m_facts.address.b;
+    if (!m_facts.stats || !isPair || measured.a.has_value() == measured.b.has_value())
+        return std::nullopt;
+    return measured.a ? Side::A : Side::B;
+}
+
 PairAddress SessionContext::addressOf(std::size_t row) const
 {
     const TensorRow &tensor = m_stepComparison->tensors[row];
@@ -649,7 +658,7 @@ void SessionContext::refreshFacts()
     if (same)
         m_facts.stats = known;
     else
-        m_facts = {address, nullptr, nullptr, known};
+        m_facts = {address, nullptr, nullptr, known, {}};
     Q_EMIT selectedStatsChanged();
     m_session.requestFacts(address, known);
 }

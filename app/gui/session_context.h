@@ -50,6 +50,7 @@ public:
     void selectTensor(std::optional<std::size_t> row) override;
     void selectPlace(std::optional<Step> step, const std::string &tensor) override;
     std::shared_ptr<const DiffStats> selectedStats() const override { return m_facts.stats; }
+    std::optional<Side> selectedStatsSide() const override;
     std::shared_ptr<const TensorRef> selectedTensorRef(Side side) const override;
     void requestElements(const ElementRequest &request) override;
     void requestNextDifference(std::uint64_t id, Index from, bool backward) override;

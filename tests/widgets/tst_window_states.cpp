@@ -58,16 +58,6 @@ QStringList linksOf(const Viewer &viewer)
     return links;
 }
 
-QString textsOf(const QWidget *view)
-{
-    QStringList texts;
-    for (const StyledText *text : view->findChildren<StyledText *>()) {
-        if (text->isVisible())
-            texts += text->plainText();
-    }
-    return texts.join(u'\n');
-}
-
 QString placeholdersOf(QWidget *view)
 {
     QStringList texts;
@@ -93,8 +83,6 @@ private Q_SLOTS:
     void aBrokenSideAloneSaysWhy();
     void oneSideAloneShowsItsElements_data();
     void oneSideAloneShowsItsElements();
-    void aSideThatCannotBeReadHidesNothingOfTheOther_data();
-    void aSideThatCannotBeReadHidesNothingOfTheOther();
     void identicalElementsAreListedByIndex();
     void valuesAloneAreShownFirst();
     void thePageOfKeysNamesThemAll();
@@ -260,52 +248,6 @@ void TestWindowStates::oneSideAloneShowsItsElements()
                                  && map->map()->query.quantity == MapQuantity::Difference,
                              Patience);
     QCOMPARE(map->map()->largest, 0.0);
-}
-
-// Two float32 tensors, v and w: 1, 2 and 3 to 6; of B the last number is cut off.
-void TestWindowStates::aSideThatCannotBeReadHidesNothingOfTheOther_data()
-{
-    QTest::addColumn<bool>("isA");
-    QTest::newRow("A is whole") << true;
-    QTest::newRow("B is whole") << false;
-}
-
-void TestWindowStates::aSideThatCannotBeReadHidesNothingOfTheOther()
-{
-    QFETCH(bool, isA);
-    const QByteArray header = R"({"v":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
-                              R"("w":{"dtype":"F32","shape":[4],"data_offsets":[8,24]}})";
-    const std::uint64_t size = std::uint64_t(header.size());
-    const std::array<float, 6> numbers{1, 2, 3, 4, 5, 6};
-    const QString paths[] = {m_folder.filePath(QStringLiteral("whole.safetensors")),
-                             m_folder.filePath(QStringLiteral("cut.safetensors"))};
-    for (const bool isCut : {false, true}) {
-        QFile file(paths[isCut]);
-        QVERIFY(file.open(QIODevice::WriteOnly));
-        file.write(reinterpret_cast<const char *>(&size), sizeof size);
-        file.write(header);
-        file.write(reinterpret_cast<const char *>(numbers.data()), isCut ? 20 : 24);
-    }
-    Viewer viewer;
-    viewer.context.openPair(paths[!isA], paths[isA]);
-    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
-    viewer.context.selectTensor(viewer.rowOf("w"));
-    auto *detail = viewer.find<TensorDetail>();
-    const ElementView *elements = detail->elementView();
-    QTRY_COMPARE_WITH_TIMEOUT(elements->rowCount(), std::uint64_t(4), Patience);
-    const QString none = QStringLiteral("–"), value = QStringLiteral("5");
-    QTRY_COMPARE_WITH_TIMEOUT(
-        elements->rowTexts(2).mid(0, 5),
-        (QStringList{QStringLiteral("[2]"), isA ? value : none, isA ? none : value, none, none}),
-        Patience);
-    const QString why = isA ? QStringLiteral("A alone, by index: B cannot be read")
-                            : QStringLiteral("B alone, by index: A cannot be read");
-    QVERIFY2(textsOf(detail).contains(why), qPrintable(textsOf(detail)));
-    // The other tensor is a pair again.
-    viewer.context.selectTensor(viewer.rowOf("v"));
-    QTRY_COMPARE_WITH_TIMEOUT(elements->rowTexts(1).mid(1, 2),
-                              (QStringList{QStringLiteral("2"), QStringLiteral("2")}), Patience);
-    QVERIFY(!textsOf(detail).contains(why));
 }
 
 void TestWindowStates::identicalElementsAreListedByIndex()

@@ -4,6 +4,7 @@
 #include "app/gui/main_window.h"
 #include "app/gui/samples.h"
 #include "app/gui/session_context.h"
+#include "widgets/views/styled_text.h"
 
 #include <optional>
 #include <string>
@@ -76,5 +77,16 @@ struct Viewer
         return std::nullopt;
     }
 };
+
+/// What the styled texts of a view say that can be seen.
+inline QString textsOf(const QWidget *view)
+{
+    QStringList texts;
+    for (const StyledText *text : view->findChildren<StyledText *>()) {
+        if (text->isVisible())
+            texts += text->plainText();
+    }
+    return texts.join(u'\n');
+}
 
 } // namespace forkpoint

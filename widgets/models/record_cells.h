@@ -16,6 +16,8 @@ QStringList recordTitleTips();
 CellRow recordCells(const RecordRow &row);
 
 /// The tensors and values of one record of both sides.
+enum class ObservationColumn { Sign, What, Shape, A, B, Evidence, Count };
+
 QStringList observationTitles();
 std::vector<CellRow> observationRows(const RecordRow &row);
 

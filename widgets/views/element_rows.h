@@ -42,6 +42,11 @@ public:
     std::uint64_t count() const;
     bool capped() const; ///< largest first reaches no deeper
     const ElementRow *at(std::uint64_t row) const;
+    /// Why no row has data, where none could be read; empty otherwise.
+    QString errorOfAll() const
+    {
+        return m_pages.empty() && m_failedCount > 0 ? m_error : QString();
+    }
     /// Why a row has no data; empty while it is on its way.
     QString errorOf(std::uint64_t row) const;
     /// Asks for what is missing of these rows.

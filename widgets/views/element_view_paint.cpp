@@ -73,6 +73,8 @@ QString ElementView::emptyText() const
     const TensorRow *row = m_rows->tensor();
     if (!row)
         return tr("Select a tensor to see its elements.");
+    if (const QString error = m_rows->errorOfAll(); !error.isEmpty())
+        return tr("Not read: %1").arg(error);
     if (m_context->isReport())
         return tr("A report keeps no elements: open the two paths that it names.");
     if (m_rows->elements() == 0 && row->elements > 0)
@@ -90,9 +92,10 @@ void ElementView::paintEvent(QPaintEvent *)
     const std::vector<int> widths = columnWidths();
     paintHeader(painter, widths);
     const std::uint64_t rows = rowCount();
-    if (rows == 0) {
+    if (rows == 0 || !m_rows->errorOfAll().isEmpty()) {
         painter.setPen(theme.muted);
-        painter.drawText(viewport()->rect(), int(Qt::AlignCenter | Qt::TextWordWrap), emptyText());
+        painter.drawText(viewport()->rect().adjusted(24, rowPixels(), -24, 0),
+                         int(Qt::AlignCenter | Qt::TextWordWrap), emptyText());
         return;
     }
     int y = rowPixels();

@@ -10,6 +10,7 @@
 #include "widgets/views/element_view.h"
 #include "widgets/views/flow_layout.h"
 #include "widgets/views/hinted_line_edit.h"
+#include "widgets/views/no_elements.h"
 #include "widgets/views/saving.h"
 #include "widgets/views/styled_text.h"
 
@@ -262,7 +263,7 @@ void ElementsPage::showOrder()
     describeFilter();
 }
 
-void ElementsPage::showStats(const TensorRow *row, const DiffStats *stats)
+void ElementsPage::showStats(const TensorRow *row, const DiffStats *stats, std::optional<Side> lone)
 {
     const QString name = row ? displayText(row->name) : QString();
     if (name != m_shownName)
@@ -270,9 +271,8 @@ void ElementsPage::showStats(const TensorRow *row, const DiffStats *stats)
     m_shownName = name;
     m_elementCount = row ? row->elements : 0;
     m_shape = row ? elementShape(shownShape(*row), row->elements) : forkpoint::Shape();
-    const bool isLone = row && isOneSided(*row);
     showOrder();
-    m_plotKind->setEnabled(row && !isLone && measuredType(*row).isFloating());
+    m_plotKind->setEnabled(row && !lone && measuredType(*row).isFloating());
     if (!stats) {
         m_plot->setSeries({}, {});
         m_plot->setEmptyText(whyNotMeasured(row));
@@ -288,9 +288,9 @@ void ElementsPage::showStats(const TensorRow *row, const DiffStats *stats)
         return;
     }
     std::vector<HistogramPlot::Series> series;
-    if (isLone) {
+    if (lone) {
         m_plot->setSeries(
-            row->a
+            lone == Side::A
                 ? std::vector{HistogramPlot::Series{tr("|A|"), theme.a, stats->absA,
                                                     MagnitudeKind::AbsA, stats->infA, stats->nanA}}
                 : std::vector{HistogramPlot::Series{tr("|B|"), theme.b, stats->absB,
@@ -325,10 +325,15 @@ void ElementsPage::setPart(const std::optional<PlanePart> &part)
 QString ElementsPage::whyByIndex() const
 {
     const ElementRows &rows = m_elements->rows();
-    if (rows.isOtherUnreadable())
-        return (rows.onlySide() == Side::A ? tr("A alone, by index: B cannot be read (%1).")
-                                           : tr("B alone, by index: A cannot be read (%1)."))
+    if (rows.isOtherUnreadable()) {
+        const bool isA = rows.onlySide() == Side::A;
+        if (isFingerprintFile(m_context->side(isA ? Side::B : Side::A)))
+            return isA ? tr("A alone, by index: B is a fingerprint file, which has no elements.")
+                       : tr("B alone, by index: A is a fingerprint file, which has no elements.");
+        return (isA ? tr("A alone, by index: B cannot be read (%1).")
+                    : tr("B alone, by index: A cannot be read (%1)."))
             .arg(displayText(rows.tensor()->reason));
+    }
     if (rows.hasNoDifference() && !rows.isOneSided() && rows.elements() > 0)
         return tr("No element differs: all are listed by index.");
     return {};

@@ -28,8 +28,9 @@ public:
     ElementView *elements() const { return m_elements; }
     /// Shows a widget beside the histogram while there is room for both.
     void setBeside(QWidget *widget);
-    /// Statistics to draw; null while there are none. `row` is the selected pair, or null.
-    void showStats(const TensorRow *row, const DiffStats *stats);
+    /// Statistics to draw; null while there are none. `row` is the selected pair, or null; `lone`
+    /// the side whose elements alone they count.
+    void showStats(const TensorRow *row, const DiffStats *stats, std::optional<Side> lone);
     /// A box of the heat map; nothing takes it off.
     void setPart(const std::optional<PlanePart> &part);
     /// Goes to a flat index or coordinates, "[52, 23]"; says so when there is no such element.

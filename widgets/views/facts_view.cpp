@@ -8,9 +8,38 @@
 #include <QHeaderView>
 #include <QStyledItemDelegate>
 
+#include <algorithm>
+
 namespace forkpoint {
 
 namespace {
+
+/// Names have no blanks to wrap at: they may break behind a separator, which a point within a number
+/// is not, and anywhere after many characters without one.
+QString breakable(const QString &text)
+{
+    constexpr int MostTogether = 24;
+    constexpr QChar Break(0x200b); // no width
+    QString result;
+    int together = 0;
+    for (qsizetype i = 0; i < text.size(); ++i) {
+        const QChar each = text[i];
+        const bool isInside = each.isLowSurrogate() || each.isMark();
+        if (together >= MostTogether && !isInside) {
+            result += Break;
+            together = 0;
+        }
+        result += each;
+        together = each.isSpace() ? 0 : together + 1;
+        const bool isPoint = each == u'.' && i > 0 && i + 1 < text.size() && text[i - 1].isDigit()
+            && text[i + 1].isDigit();
+        if (QStringView(u"./_:").contains(each) && !isPoint) {
+            result += Break;
+            together = 0;
+        }
+    }
+    return result;
+}
 
 class FactDelegate : public QStyledItemDelegate
 {
@@ -21,7 +50,21 @@ protected:
     void initStyleOption(QStyleOptionViewItem *option, const QModelIndex &index) const override
     {
         QStyledItemDelegate::initStyleOption(option, index);
-        option->text = cellText(option->text);
+        option->text = breakable(cellText(option->text));
+    }
+
+public:
+    QSize sizeHint(const QStyleOptionViewItem &option, const QModelIndex &index) const override
+    {
+        constexpr int Tall = 1 << 20; // a tree gives no room to wrap in by itself
+        QStyleOptionViewItem wrapped = option;
+        const auto *view = static_cast<const QTreeView *>(option.widget);
+        const int indent = index.column() == 0 ? view->indentation() : 0;
+        wrapped.rect = QRect(0, 0, view->columnWidth(index.column()) - indent, Tall);
+        const QSize hint = QStyledItemDelegate::sizeHint(wrapped, index);
+        const int row = forkpoint::rowHeight(option.font);
+        const int around = row - QFontMetrics(option.font).height(); // as of a row of one line
+        return {hint.width(), std::max(row, hint.height() + around)};
     }
 };
 
@@ -35,12 +78,14 @@ FactsView::FactsView(ViewContext *context, QWidget *parent) : QTreeWidget(parent
     setFrameShape(QFrame::NoFrame);
     setItemDelegate(new FactDelegate(this));
     setAccessibleName(tr("Facts"));
-    setTextElideMode(Qt::ElideMiddle);
+    setWordWrap(true);
+    setVerticalScrollMode(ScrollPerPixel); // rows of several lines
     setSelectionMode(QAbstractItemView::ExtendedSelection);
     setAllColumnsShowFocus(true);
     header()->setStretchLastSection(false);
     for (const int side : {1, 2})
         header()->setSectionResizeMode(side, QHeaderView::Stretch);
+    connect(header(), &QHeaderView::sectionResized, this, [this] { scheduleDelayedItemsLayout(); });
     addTableActions(this, context, QStringLiteral("facts"));
 }
 
@@ -64,7 +109,6 @@ void FactsView::setFacts(const std::vector<Fact> &facts)
                 item->setForeground(column, column == 1 ? theme.a : theme.b);
         }
         item->setFirstColumnSpanned(fact.isSection);
-        item->setSizeHint(0, QSize(0, forkpoint::rowHeight(font())));
     }
     setColumnWidth(0, fontMetrics().averageCharWidth() * 28);
 }

@@ -97,12 +97,23 @@ RecordView::RecordView(ViewContext *context, QWidget *parent)
 
     auto *splitter = new QSplitter(Qt::Vertical, this);
     splitter->setChildrenCollapsible(false);
-    QTreeView *view = makeTable(m_tensors, tr("Tensors of the record"), splitter);
-    view->setObjectName(QStringLiteral("observationTable"));
-    setColumnWidths(view, std::array{2, 11, 14, 0, 0, 13});
-    addTableActions(view, context, QStringLiteral("record"),
+    auto *upper = new QWidget(splitter);
+    auto *upperLayout = new QVBoxLayout(upper);
+    upperLayout->setContentsMargins(0, 0, 0, 0);
+    m_view = makeTable(m_tensors, tr("Tensors of the record"), upper);
+    m_view->setObjectName(QStringLiteral("observationTable"));
+    setColumnWidths(m_view, std::array{2, 11, 14, 0, 0, 13});
+    addTableActions(m_view, context, QStringLiteral("record"),
                     [this](const QString &text) { Q_EMIT message(text); });
-    splitter->addWidget(view);
+    m_nothing = new QLabel(tr("The record marks a place in the order; it has no value."), upper);
+    m_nothing->setTextFormat(Qt::PlainText);
+    m_nothing->setWordWrap(true);
+    m_nothing->setAlignment(Qt::AlignCenter);
+    m_nothing->setMargin(24);
+    m_nothing->setForegroundRole(QPalette::PlaceholderText);
+    for (QWidget *each : {static_cast<QWidget *>(m_view), static_cast<QWidget *>(m_nothing)})
+        upperLayout->addWidget(each);
+    splitter->addWidget(upper);
     m_sources = new QWidget(splitter);
     auto *sourcesLayout = new QVBoxLayout(m_sources);
     sourcesLayout->setContentsMargins(0, 0, 0, 0);
@@ -177,7 +188,7 @@ void RecordView::setRow(const RecordRow *row)
         return;
     m_row = row ? std::optional(*row) : std::nullopt;
     m_text.reset();
-    m_tensors->setRows(m_row ? observationRows(*m_row) : std::vector<CellRow>());
+    refreshTable();
     m_sources->setVisible(m_row.has_value());
     m_open->setVisible(m_row && isKept(*m_row));
     m_namesake->setVisible(m_row && m_row->status != RecordStatus::NotCompared
@@ -189,6 +200,20 @@ void RecordView::setRow(const RecordRow *row)
     m_askedId = 0;
     m_isPending = m_row.has_value();
     ask();
+}
+
+/// Of one trace alone there is no other side, and nothing that evidence would be of.
+void RecordView::refreshTable()
+{
+    m_tensors->setRows(m_row ? observationRows(*m_row) : std::vector<CellRow>());
+    const bool isEmpty = m_row && m_tensors->rowCount() == 0;
+    m_view->setVisible(!isEmpty);
+    m_nothing->setVisible(isEmpty);
+    const bool isAlone =
+        m_row && m_row->status == RecordStatus::NotCompared && !(m_row->a && m_row->b);
+    m_view->setColumnHidden(int(ObservationColumn::A), isAlone && !m_row->a);
+    m_view->setColumnHidden(int(ObservationColumn::B), isAlone && !m_row->b);
+    m_view->setColumnHidden(int(ObservationColumn::Evidence), isAlone);
 }
 
 void RecordView::refreshHeader()

@@ -8,6 +8,7 @@
 class QLabel;
 class QPlainTextEdit;
 class QToolButton;
+class QTreeView;
 
 namespace forkpoint {
 
@@ -41,6 +42,7 @@ protected:
 private:
     QWidget *buildLines(Side side);
     void refreshHeader();
+    void refreshTable();
     void ask();
     void receive(quint64 id, std::shared_ptr<const RecordText> text);
     void showLines(const QString &instead);
@@ -49,6 +51,8 @@ private:
     ViewContext *m_context;
     StyledText *m_header;
     CellTableModel *m_tensors;
+    QTreeView *m_view;
+    QLabel *m_nothing;  ///< where the table would be, of a record without a value
     QWidget *m_sources; ///< the lines of both
     QLabel *m_origins[2];
     QPlainTextEdit *m_lines[2];

@@ -15,6 +15,7 @@
 #include <QTreeView>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <array>
 
 namespace forkpoint {
@@ -108,7 +109,13 @@ void StepsPage::receive(quint64 id, std::shared_ptr<const TensorHistory> history
     m_model->setHistory(std::move(history));
     describe(complete ? tr("Return or a double click on a row selects its step.")
                       : tr("Reading the tensor at every step…"));
-    m_plot->setEmptyText(tr("B−A is 0 at every step, and nothing was updated."));
+    const auto &points = m_model->history()->points;
+    const bool isMeasured =
+        std::any_of(points.begin(), points.end(),
+                    [](const HistoryPoint &point) { return point.difference.has_value(); });
+    m_plot->setEmptyText(tr("B−A is 0 at every step that both have, and nothing was updated."));
+    if (complete && !isMeasured && !points.empty())
+        describe(tr("Measured at no step: %1").arg(displayText(points.front().reason)));
     plot();
 }
 

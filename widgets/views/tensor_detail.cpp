@@ -11,6 +11,7 @@
 #include "widgets/views/facts_view.h"
 #include "widgets/views/heat_map_view.h"
 #include "widgets/views/layout_page.h"
+#include "widgets/views/no_elements.h"
 #include "widgets/views/steps_page.h"
 #include "widgets/views/styled_text.h"
 #include "widgets/views/where_page.h"
@@ -41,26 +42,31 @@ QString specials(const DiffStats &stats)
              groupedText(stats.infB));
 }
 
-/// Of a tensor that nothing is set against.
-QString loneNumbers(const TensorRow &row, const DiffStats *stats)
+/// Of a tensor of which one side's elements alone are there.
+QString loneNumbers(const TensorRow &row, const DiffStats *stats, Side side)
 {
     QString text = describe(row.status);
     if (!row.reason.empty())
         text += QStringLiteral(": ") + displayText(row.reason);
-    if (!stats || !shownType(row).isFloating())
+    const bool isA = side == Side::A;
+    if (!stats || !(isA ? row.dtypeA : row.dtypeB).isFloating())
         return text;
-    if (const auto rms = row.a ? stats->rmsA() : stats->rmsB())
-        text += TensorDetail::tr(" · rms %1").arg(QString::number(*rms, 'g', 4));
+    if (!isOneSided(row))
+        text += isA ? TensorDetail::tr(" · A alone:") : TensorDetail::tr(" · B alone:");
+    else
+        text += QStringLiteral(" ·");
+    if (const auto rms = isA ? stats->rmsA() : stats->rmsB())
+        text += TensorDetail::tr(" rms %1 ·").arg(QString::number(*rms, 'g', 4));
     return text
-        + TensorDetail::tr(" · NaN %1 · Inf %2")
-              .arg(groupedText(row.a ? stats->nanA : stats->nanB),
-                   groupedText(row.a ? stats->infA : stats->infB));
+        + TensorDetail::tr(" NaN %1 · Inf %2")
+              .arg(groupedText(isA ? stats->nanA : stats->nanB),
+                   groupedText(isA ? stats->infA : stats->infB));
 }
 
-QString numbersLine(const TensorRow &row, const DiffStats *stats)
+QString numbersLine(const TensorRow &row, const DiffStats *stats, std::optional<Side> lone)
 {
-    if (isOneSided(row))
-        return loneNumbers(row, stats);
+    if (lone)
+        return loneNumbers(row, stats, *lone);
     if (!stats && !row.reason.empty())
         return describe(row.status) + QStringLiteral(": ") + displayText(row.reason);
     if (!stats) {
@@ -129,9 +135,9 @@ TensorDetail::TensorDetail(ViewContext *context, QWidget *parent)
     m_elements->setBeside(m_beside);
     m_steps = new StepsPage(context, m_tabs);
     m_facts = new FactsView(context, m_tabs);
-    m_tabs->addTab(m_elements, tr("Elements"));
-    m_tabs->addTab(m_where, tr("Where"));
-    m_tabs->addTab(m_steps, tr("Over steps"));
+    m_tabs->addTab(orNoElements(m_elements), tr("Elements"));
+    m_tabs->addTab(orNoElements(m_where), tr("Where"));
+    m_tabs->addTab(orNoElements(m_steps), tr("Over steps"));
     m_tabs->addTab(m_facts, tr("Facts"));
     m_tabs->addTab(new LayoutPage(context, m_tabs), tr("Layout"));
     linkPages();
@@ -143,6 +149,29 @@ TensorDetail::TensorDetail(ViewContext *context, QWidget *parent)
     connect(context, &ViewContext::jobChanged, this,
             [this] { m_placeholder->setText(whyEmpty()); });
     refreshTensor();
+}
+
+QWidget *TensorDetail::orNoElements(QWidget *page)
+{
+    auto *stack = new QStackedWidget(m_tabs);
+    auto *instead = new NoElements(m_context, stack);
+    stack->addWidget(page);
+    stack->addWidget(instead);
+    m_elementPages.push_back(stack);
+    connect(instead, &NoElements::factsRequested, this, [this] { showPage(Page::Facts); });
+    connect(instead, &NoElements::openRequested, this, &TensorDetail::openRequested);
+    return stack;
+}
+
+void TensorDetail::refreshNoElements()
+{
+    const TensorRow *tensor = row();
+    const bool isInstead = tensor && NoElements::standsInFor(*m_context, *tensor);
+    for (QStackedWidget *stack : m_elementPages) {
+        if (isInstead)
+            static_cast<NoElements *>(stack->widget(1))->setTensor(*tensor);
+        stack->setCurrentIndex(isInstead ? 1 : 0);
+    }
 }
 
 void TensorDetail::linkPages()
@@ -195,8 +224,18 @@ const DiffStats *TensorDetail::stats() const
 {
     // What was measured on demand tells more: a comparison may leave out magnitudes.
     const TensorRow *tensor = row();
-    const bool partial = tensor && tensor->stats && !(m_stats && m_stats->magnitudes);
+    const bool partial = tensor && tensor->stats
+        && (!(m_stats && m_stats->magnitudes) || m_context->selectedStatsSide());
     return partial ? &*tensor->stats : m_stats.get();
+}
+
+/// Whose elements alone are there: the other lacks the tensor, or cannot be read.
+std::optional<Side> TensorDetail::loneSide() const
+{
+    const TensorRow *tensor = row();
+    if (tensor && isOneSided(*tensor))
+        return tensor->a ? Side::A : Side::B;
+    return m_stats && stats() == m_stats.get() ? m_context->selectedStatsSide() : std::nullopt;
 }
 
 QString TensorDetail::summary() const
@@ -246,12 +285,14 @@ void TensorDetail::refreshStats()
 {
     m_stats = m_context->selectedStats();
     refreshHeader();
+    refreshNoElements();
     const TensorRow *tensor = row();
-    m_elements->showStats(tensor, stats());
+    const std::optional<Side> lone = loneSide();
+    m_elements->showStats(tensor, stats(), lone);
     const auto refA = m_context->selectedTensorRef(Side::A);
     const auto refB = m_context->selectedTensorRef(Side::B);
     // What was counted of one side alone is no comparison.
-    const DiffStats *compared = tensor && isOneSided(*tensor) ? nullptr : stats();
+    const DiffStats *compared = lone ? nullptr : stats();
     m_facts->setFacts(tensor ? tensorFacts(*tensor, compared, refA.get(), refB.get())
                              : std::vector<Fact>());
 }
@@ -271,11 +312,14 @@ void TensorDetail::refreshHeader()
         what += QStringLiteral(" → ") + b;
     if (const auto step = m_context->selectedStep())
         what += tr(" · step %1").arg(*step);
-    m_header->setSegments({{sign(tensor->status) + u' ', theme.color(tensor->status), true},
-                           {displayText(tensor->name), theme.text, true},
-                           {u' ' + what, theme.muted},
-                           {QStringLiteral("\n")},
-                           {numbersLine(*tensor, stats()), theme.text}});
+    const bool isShownOnce = NoElements::standsInFor(*m_context, *tensor); // by the pages
+    m_header->setSegments(
+        {{sign(tensor->status) + u' ', theme.color(tensor->status), true},
+         {displayText(tensor->name), theme.text, true},
+         {u' ' + what, theme.muted},
+         {QStringLiteral("\n")},
+         {isShownOnce ? describe(tensor->status) : numbersLine(*tensor, stats(), loneSide()),
+          theme.text}});
 }
 
 void TensorDetail::paintEvent(QPaintEvent *)

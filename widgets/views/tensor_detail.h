@@ -39,25 +39,30 @@ public:
 Q_SIGNALS:
     void message(const QString &text); ///< for the status line
     void pageChanged();
+    void openRequested(forkpoint::Side side);
 
 protected:
     void paintEvent(QPaintEvent *event) override;
     void changeEvent(QEvent *event) override;
 
 private:
+    QWidget *orNoElements(QWidget *page);
     void linkPages();
+    void refreshNoElements();
     void refreshTensor();
     void refreshStats();
     void refreshHeader();
     QString whyEmpty() const;
     const TensorRow *row() const;
     const DiffStats *stats() const;
+    std::optional<Side> loneSide() const;
 
     ViewContext *m_context;
     std::shared_ptr<const CheckpointComparison> m_comparison;
     std::shared_ptr<const DiffStats> m_stats;
     QStackedWidget *m_stack;
     QLabel *m_placeholder;
+    std::vector<QStackedWidget *> m_elementPages; ///< a page of elements, or why there are none
     StyledText *m_header;
     QTabWidget *m_tabs;
     ElementsPage *m_elements;

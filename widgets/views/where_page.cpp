@@ -142,6 +142,7 @@ void WherePage::refreshTensor()
     m_shape = readable ? elementShape(shownShape(*tensor), tensor->elements) : forkpoint::Shape();
     m_askedId = 0;
     m_error.clear();
+    m_readSide.reset();
     m_view->setMap(nullptr);
     m_view->setEmptyText(!tensor ? tr("Select a tensor to see where it differs.")
                              : report
@@ -162,16 +163,17 @@ void WherePage::refreshTensor()
     m_later->start();
 }
 
-/// Of a tensor that one side alone has that side's elements; afterwards what was chosen before.
+/// Of a tensor that one side alone has, or can be read of, that side's elements; afterwards what was chosen before.
 void WherePage::showQuantities(const TensorRow *tensor)
 {
     const QSignalBlocker blocker(m_quantity);
-    const bool isLone = tensor && isOneSided(*tensor);
+    const bool isLone = tensor && (isOneSided(*tensor) || m_readSide);
+    const bool isA = isLone && m_readSide.value_or(tensor->a ? Side::A : Side::B) == Side::A;
     if (isLone && m_chosenQuantity < 0)
         m_chosenQuantity = m_quantity->currentIndex();
     if (isLone)
         m_quantity->setCurrentIndex(
-            m_quantity->findData(int(tensor->a ? MapQuantity::A : MapQuantity::B)));
+            m_quantity->findData(int(isA ? MapQuantity::A : MapQuantity::B)));
     else if (m_chosenQuantity >= 0)
         m_quantity->setCurrentIndex(std::exchange(m_chosenQuantity, -1));
 }
@@ -265,6 +267,12 @@ void WherePage::receive(quint64 id, std::shared_ptr<const ElementMap> map)
 {
     if (id == 0 || id != m_askedId)
         return;
+    if (map->query.quantity != m_asked.quantity) {
+        m_readSide = map->query.quantity == MapQuantity::A ? Side::A : Side::B;
+        showQuantities(row());
+        m_quantity->setEnabled(false);
+        m_asked.quantity = map->query.quantity;
+    }
     m_view->setMap(std::move(map));
     if (m_autoRange->isChecked())
         applyRange();
@@ -325,7 +333,11 @@ void WherePage::describe()
         largest = std::max(largest, cell.elements);
         notFinite += cell.notFinite > 0 ? 1 : 0;
     }
-    QString text = largest <= 1
+    QString text;
+    if (m_readSide)
+        text = m_readSide == Side::A ? tr("A alone: B cannot be read. ")
+                                     : tr("B alone: A cannot be read. ");
+    text += largest <= 1
         ? tr("Each cell is one element.")
         : tr("Each cell shows, of up to %1 elements, the one of largest magnitude.")
               .arg(groupedText(largest));

@@ -69,6 +69,7 @@ private:
     MapQuery m_asked;
     std::uint64_t m_askedId = 0;
     QString m_error;
+    std::optional<Side> m_readSide; ///< of a pair of which the other cannot be read
 };
 
 } // namespace forkpoint
