@@ -3,10 +3,12 @@
 // worker's process.
 #pragma once
 
+#include "loaders/hdf5_selection.h"
 #include "model/diagnostic.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -27,6 +29,7 @@ struct Hdf5Scalar
     std::uint64_t bias = 0;
     bool impliedBit = true; ///< the usual normalisation: the leading one is not stored
     std::string name;       ///< of an Opaque: "|S8", a tag, what it is
+    static constexpr const char *VariableText = "variable-length text"; ///< a name of an Opaque
 
     bool operator==(const Hdf5Scalar &) const = default;
 };
@@ -44,6 +47,12 @@ struct Hdf5Field
     std::vector<Loop> loops;
     Hdf5Scalar scalar;
 
+    /// Text of any length is told as values, whatever else the elements have.
+    bool isText() const
+    {
+        return scalar.kind == Hdf5Scalar::Kind::Opaque && scalar.name == Hdf5Scalar::VariableText
+            && loops.empty();
+    }
     bool operator==(const Hdf5Field &) const = default;
 };
 
@@ -65,13 +74,14 @@ struct Hdf5Chunk
     bool operator==(const Hdf5Chunk &) const = default;
 };
 
-/// A box of a virtual dataset, and the box of another one whose elements it shows, in their order.
+/// Elements of a virtual dataset, and those of another one that it shows there, in their order. Where both grow,
+/// they go on as far as the source does; where the virtual one alone does, it shows numbered sources.
 struct Hdf5Mapping
 {
-    std::string file;    ///< relative to the folder of the virtual one; ".": the same file
-    std::string dataset; ///< "/group/name"
-    std::vector<std::uint64_t> begin, size;
-    std::vector<std::uint64_t> sourceBegin, sourceSize; ///< both empty: all of the source
+    std::string file; ///< relative to the folder of the virtual one; ".": the same file
+    std::string
+        dataset; ///< "/group/name"; in both names "%b" is the number of a source, "%%" a sign
+    Hdf5Selection own, source;
 
     bool operator==(const Hdf5Mapping &) const = default;
 };
@@ -92,7 +102,10 @@ struct Hdf5Dataset
     std::uint64_t elementSize = 0;
     std::vector<Hdf5Field> fields;
     std::string declaredType;    ///< text of an attribute `dtype`, as Keras leaves it
-    std::vector<std::byte> fill; ///< one element as stored
+    std::vector<std::byte> fill; ///< one element as stored; empty where it is not known
+    // Of a virtual one that shows text, lists or references; others of these are told as values.
+    std::string valueType;               ///< as Hdf5Value::Elements::type; empty: it shows numbers
+    std::optional<std::string> fillText; ///< of what no source shows, of members that are text too
 
     Layout layout = Layout::Unallocated;
     std::uint64_t offset = 0, length = 0; ///< Contiguous
@@ -125,7 +138,17 @@ struct Hdf5Value
         std::vector<std::byte> bytes; ///< what tells two of them apart
         bool operator==(const Opaque &) const = default;
     };
+    /// What virtual datasets need to know to show a part of them.
+    struct Elements
+    {
+        std::vector<std::uint64_t> dims;
+        std::string type; ///< equal for equal types
+        bool operator==(const Elements &) const = default;
+    };
+    static constexpr const char *Reference = "reference"; ///< begin of the types of references
+
     std::vector<std::string> path;
+    std::optional<Elements> elements; ///< of a dataset, or of members of its elements
     bool isList = false; ///< of rank 1 and above: each element is at its position; rows follow rows
     /// All elements; one where it is no list.
     std::variant<Nothing, Link, Opaque, std::vector<std::string>, std::vector<std::int64_t>,

@@ -195,12 +195,15 @@ public:
                 std::stop_token stop, CheckpointBuilder &builder) const override
     {
         FP_TRY(const Hdf5Contents contents, describeHdf5(*source, options.hdf5Worker, stop));
-        Hdf5Tensors(source, contents, options, std::move(stop), builder).addAll();
+        const Hdf5Contents shown =
+            Hdf5Tensors(source, contents, options, std::move(stop), builder).addAll();
         Values values(*source, builder);
-        for (const Hdf5Value &value : contents.values)
-            values.add(value);
-        for (const Hdf5Problem &problem : contents.problems)
-            addProblem(problem, *source, builder);
+        for (const Hdf5Contents *const some : {&contents, &shown}) {
+            for (const Hdf5Value &value : some->values)
+                values.add(value);
+            for (const Hdf5Problem &problem : some->problems)
+                addProblem(problem, *source, builder);
+        }
         return {};
     }
 };

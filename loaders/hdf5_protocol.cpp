@@ -167,6 +167,39 @@ void filterList(Codec &codec, Filters &values)
     });
 }
 
+template <class Codec, class Optional, class Each>
+void optional(Codec &codec, Optional &value, Each each)
+{
+    bool isThere = value.has_value();
+    flag(codec, isThere);
+    if constexpr (!std::is_const_v<Optional>) {
+        if (isThere)
+            value.emplace();
+    }
+    if (isThere)
+        each(*value);
+}
+
+/// Steps that overlap, or go nowhere, are none.
+template <class Codec, class Selection>
+void selection(Codec &codec, Selection &value)
+{
+    choice(codec, value.kind, Hdf5Selection::Kind::All);
+    codec.list(value.grid, 33, [&](auto &steps) {
+        codec.number(steps.start);
+        codec.number(steps.stride);
+        codec.number(steps.count);
+        codec.number(steps.block);
+        flag(codec, steps.isUnlimited);
+        const bool isOne = !steps.isUnlimited && steps.count <= 1;
+        codec.check(isOne || (steps.block > 0 && steps.stride >= steps.block));
+    });
+    codec.list(value.blocks, 8, [&](auto &block) {
+        numbers(codec, block.begin, 8);
+        numbers(codec, block.end, 8);
+    });
+}
+
 template <class Codec, class Dataset>
 void dataset(Codec &codec, Dataset &value)
 {
@@ -177,19 +210,19 @@ void dataset(Codec &codec, Dataset &value)
     codec.list(value.fields, 60, [&](auto &each) { field(codec, each); });
     text(codec, value.declaredType);
     blob(codec, value.fill);
+    text(codec, value.valueType);
+    optional(codec, value.fillText, [&](auto &each) { text(codec, each); });
     choice(codec, value.layout, Hdf5Dataset::Layout::Virtual);
     codec.number(value.offset);
     codec.number(value.length);
     blob(codec, value.bytes);
     numbers(codec, value.chunkDims, 8);
     filterList(codec, value.filters);
-    codec.list(value.mappings, 24, [&](auto &mapping) {
+    codec.list(value.mappings, 26, [&](auto &mapping) {
         text(codec, mapping.file);
         text(codec, mapping.dataset);
-        numbers(codec, mapping.begin, 8);
-        numbers(codec, mapping.size, 8);
-        numbers(codec, mapping.sourceBegin, 8);
-        numbers(codec, mapping.sourceSize, 8);
+        selection(codec, mapping.own);
+        selection(codec, mapping.source);
     });
     choice(codec, value.problemCode, ErrorCode::Usage);
     text(codec, value.problem);
@@ -288,6 +321,10 @@ template <class Codec, class ValueType>
 void value(Codec &codec, ValueType &item)
 {
     texts(codec, item.path);
+    optional(codec, item.elements, [&](auto &elements) {
+        numbers(codec, elements.dims, 8);
+        text(codec, elements.type);
+    });
     flag(codec, item.isList);
     auto kind = std::uint8_t(item.data.index());
     codec.number(kind);

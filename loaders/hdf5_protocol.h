@@ -15,7 +15,7 @@
 
 namespace forkpoint {
 
-constexpr std::uint32_t Hdf5ProtocolVersion = 3;
+constexpr std::uint32_t Hdf5ProtocolVersion = 4;
 /// Payload of a frame, at most.
 constexpr std::uint32_t Hdf5FrameBytes = 4u << 20;
 constexpr std::size_t Hdf5FrameHeader = 5;

@@ -1,20 +1,33 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "loaders/hdf5_description.h"
+#include "loaders/hdf5_mapping.h"
 #include "model/tensor_ref.h"
 
+#include <optional>
 #include <vector>
 
 namespace forkpoint {
 
-/// The extent of a whole source, whose shape is `source`, cut to what a mapping shows of it and put
-/// where it shows it. Malformed where the boxes have unlike sizes or leave their datasets.
-Result<Extent> placed(const Extent &whole, const Shape &source, const Hdf5Mapping &mapping,
-                      const Shape &shape);
+/// What an extent of a source becomes in a virtual dataset of that rank: the part of it that `pair` shows;
+/// nothing where it shows none.
+std::optional<Extent> placed(const Extent &extent, const BoxPair &pair);
 
-/// Boxes that cover what the others leave of the shape; Unsupported where these overlap, Limit where
-/// there are too many.
-Result<std::vector<Box>> uncovered(const Shape &shape, const std::vector<Box> &covered);
+/// Puts extents together that may lie at one place: the one that was added last is what libhdf5 shows.
+class Mosaic
+{
+public:
+    explicit Mosaic(const Shape &shape);
+
+    /// In the order opposite to that of the sources: what is covered stays. Limit where too many pieces result.
+    Status addBelow(const Extent &extent);
+    /// Boxes that nothing covers.
+    const std::vector<Box> &open() const { return m_open; }
+    std::vector<Extent> take() { return std::move(m_extents); }
+
+private:
+    std::vector<Box> m_open;
+    std::vector<Extent> m_extents;
+};
 
 } // namespace forkpoint

@@ -3,6 +3,7 @@
 
 #include "app/h5worker/hdf5_chunks.h"
 #include "app/h5worker/hdf5_driver.h"
+#include "app/h5worker/hdf5_elements.h"
 #include "app/h5worker/hdf5_stored.h"
 #include "app/h5worker/hdf5_types.h"
 #include "app/h5worker/stored_elements.h"
@@ -69,6 +70,11 @@ public:
         m_told.path = path;
         m_told.object = object;
         FP_CHECK(describeElements());
+        if (H5Pget_layout(m_creation.get()) == H5D_VIRTUAL) {
+            describeVirtual();
+            m_link.tell(m_told);
+            return {};
+        }
         if (isValueType(m_type)) {
             FP_TRY(Hdf5Reader read, readerOf({}, m_type, 0));
             tellElements(m_link, m_dataset, std::move(m_type), path, std::move(read));
@@ -88,15 +94,10 @@ public:
 
 private:
     /// Of all elements, or of the text that is a member of each, at that offset. libhdf5 would take the
-    /// entries of the newer index for others, and knows no sources of virtual datasets.
+    /// entries of the newer index for others.
     Result<Hdf5Reader> readerOf(const std::vector<std::string> &member, const Hdf5Handle &type,
                                 std::uint64_t offset)
     {
-        if (H5Pget_layout(m_creation.get()) == H5D_VIRTUAL)
-            return Error{ErrorCode::Unsupported,
-                         {},
-                         {},
-                         "virtual dataset: shows text, lists or references, which are not read"};
         if (!m_header.index)
             return libraryReader(member);
         if (m_stored.empty()) {
@@ -161,12 +162,8 @@ private:
     /// Members that are text of any length are values: told before the dataset, whose chunks follow it.
     Status tellTexts()
     {
-        const auto isText = [](const Hdf5Field &field) {
-            return field.scalar.kind == Hdf5Scalar::Kind::Opaque
-                && field.scalar.name == VariableText && field.loops.empty();
-        };
         for (const Hdf5Field &field : m_told.fields) {
-            if (!isText(field))
+            if (!field.isText())
                 continue;
             Hdf5Handle type = memberTypeOf(m_dataset, field.path);
             FP_TRY(Hdf5Reader read, readerOf(field.path, type, field.offset));
@@ -174,7 +171,7 @@ private:
             path.insert(path.end(), field.path.begin(), field.path.end());
             tellElements(m_link, m_dataset, std::move(type), path, std::move(read));
         }
-        std::erase_if(m_told.fields, isText);
+        std::erase_if(m_told.fields, [](const Hdf5Field &field) { return field.isText(); });
         return {};
     }
 
@@ -229,7 +226,6 @@ private:
         case H5D_COMPACT: return readCompact();
         case H5D_CONTIGUOUS: return describeContiguous();
         case H5D_CHUNKED: return describeChunks();
-        case H5D_VIRTUAL: return describeVirtual();
         default: return refuse(ErrorCode::Unsupported, "is stored in a way that is not known");
         }
     }
@@ -243,17 +239,46 @@ private:
         return name;
     }
 
+    /// Its sources are found by the parent, with all that lies in them.
     void describeVirtual()
     {
+        if (m_told.layout == Hdf5Dataset::Layout::Unreadable)
+            return;
+        if (isValueType(m_type))
+            m_told.valueType = valueTypeOf(m_type);
+        describeFillText();
         if (!m_header.sources)
             return refuse(
                 ErrorCode::Unsupported,
                 "virtual dataset: its header is damaged, or addresses have other than 8 bytes");
-        auto mappings = readVirtualLayout(*m_header.sources, m_told.dims);
+        auto mappings = readVirtualLayout(*m_header.sources);
         if (!mappings.ok())
             return refuse(mappings.error().code, "virtual dataset: " + mappings.error().text);
         m_told.layout = Hdf5Dataset::Layout::Virtual;
         m_told.mappings = std::move(*mappings);
+    }
+
+    /// Of what no source shows, where this is text; an unread fill value is not known.
+    void describeFillText()
+    {
+        if (!m_isFillUnread)
+            m_told.fillText = "";
+        else
+            m_told.fill.clear();
+        if (m_told.valueType.empty())
+            return;
+        H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
+        H5Pfill_value_defined(m_creation.get(), &defined);
+        const bool isSet = defined == H5D_FILL_VALUE_USER_DEFINED;
+        const auto read = [&](hid_t memory, void *out) -> herr_t {
+            return isSet ? H5Pget_fill_value(m_creation.get(), memory, out) : 0;
+        };
+        const Hdf5Holder one{Hdf5Handle(H5Tcopy(m_type.get())), 1, false, read};
+        const auto told = readElements(one, m_dataset.get());
+        const auto *const texts =
+            told.ok() ? std::get_if<std::vector<std::string>>(&*told) : nullptr;
+        m_told.fillText =
+            texts != nullptr && texts->size() == 1 ? std::optional(texts->front()) : std::nullopt;
     }
 
     void describeContiguous()

@@ -26,6 +26,7 @@ struct Hdf5Holder
     std::uint64_t count = 0;
     bool isList = false; ///< of rank 1 and above
     Hdf5Reader read;
+    std::optional<Hdf5Value::Elements> dataset = {}; ///< whose elements these are, as they are
 };
 
 /// A member of elements of a compound type.

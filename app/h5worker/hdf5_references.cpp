@@ -77,7 +77,7 @@ Result<std::string> regionOf(ByteView reference, hid_t file)
     FP_TRY(const auto bytes, readGlobalHeap(id, MostBytes));
     MetadataNumbers numbers(bytes);
     const hobj_ref_t dataset = numbers.next(sizeof(hobj_ref_t));
-    FP_TRY(const Selection selection, decodeSelection(numbers));
+    FP_TRY(const Hdf5Selection selection, decodeSelection(numbers));
     return targetOf(dataset, file) + ' ' + toText(selection);
 }
 

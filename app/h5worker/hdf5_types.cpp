@@ -185,7 +185,7 @@ private:
         }
         layout.hasElsewhere = true;
         if (kind == H5T_STRING)
-            return opaque(VariableText);
+            return opaque(Hdf5Scalar::VariableText);
         return opaque(kind == H5T_REFERENCE ? "reference" : "variable-length");
     }
 
@@ -260,6 +260,21 @@ bool isValueType(const Hdf5Handle &type)
     case H5T_VLEN: return true;
     default: return false;
     }
+}
+
+std::string valueTypeOf(const Hdf5Handle &type)
+{
+    const H5T_class_t kind = H5Tget_class(type.get());
+    if (kind == H5T_STRING)
+        return H5Tis_variable_str(type.get()) > 0
+            ? std::string(Hdf5Scalar::VariableText)
+            : "text of " + std::to_string(H5Tget_size(type.get())) + " bytes";
+    std::size_t size = 0;
+    H5Tencode(type.get(), nullptr, &size);
+    std::string encoded(size, '\0');
+    if (size == 0 || H5Tencode(type.get(), encoded.data(), &size) < 0)
+        encoded = "unknown";
+    return (kind == H5T_REFERENCE ? Hdf5Value::Reference : "list ") + encoded;
 }
 
 } // namespace forkpoint

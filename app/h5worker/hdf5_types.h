@@ -7,8 +7,6 @@
 
 namespace forkpoint {
 
-/// The name of an opaque field that is text of any length.
-constexpr const char *VariableText = "variable-length text";
 /// What text or a list of any length takes in an element: its length, the address and the number in a
 /// global heap.
 constexpr std::uint64_t HeapPlaceBytes = 4 + 8 + 4;
@@ -34,5 +32,7 @@ std::string memberName(const Hdf5Handle &type, unsigned number);
 
 /// Whether the elements are text, references or variable-length lists, which are shown as values.
 bool isValueType(const Hdf5Handle &type);
+/// Hdf5Value::Elements::type of such elements: equal where libhdf5 need convert nothing.
+std::string valueTypeOf(const Hdf5Handle &type);
 
 } // namespace forkpoint

@@ -4,6 +4,8 @@
 #include "app/h5worker/hdf5_elements.h"
 #include "app/h5worker/hdf5_types.h"
 
+#include <algorithm>
+
 namespace forkpoint {
 
 namespace {
@@ -89,7 +91,7 @@ void tellParts(WorkerLink &link, const Hdf5Holder &holder, hid_t file, const Hdf
     }
     auto data = readElements(holder, file);
     if (data.ok())
-        link.tell(Hdf5Value{path, holder.isList, std::move(*data)});
+        link.tell(Hdf5Value{path, holder.dataset, holder.isList, std::move(*data)});
     else
         complain(link, path, data.error());
     H5Eclear2(H5E_DEFAULT);
@@ -100,7 +102,7 @@ void tellValue(WorkerLink &link, const Result<Owner> &owner, hid_t file, const H
     if (!owner.ok())
         return complain(link, path, owner.error());
     if (owner->isNull)
-        return link.tell(Hdf5Value{path, false, Hdf5Value::Nothing{}});
+        return link.tell(Hdf5Value{path, {}, false, Hdf5Value::Nothing{}});
     if (const auto layout = layoutOf(owner->holder.type); !layout.ok())
         return complain(link, path, layout.error());
     tellParts(link, owner->holder, file, path);
@@ -140,8 +142,16 @@ void tellAttributes(WorkerLink &link, const Hdf5Handle &object, const Hdf5Path &
 void tellElements(WorkerLink &link, const Hdf5Handle &dataset, Hdf5Handle type,
                   const Hdf5Path &path, Hdf5Reader read)
 {
-    const auto owner =
-        ownerOf(std::move(type), Hdf5Handle(H5Dget_space(dataset.get())), std::move(read));
+    const Hdf5Handle space(H5Dget_space(dataset.get()));
+    const bool isValue = isValueType(type);
+    const std::string name = isValue ? valueTypeOf(type) : std::string();
+    auto owner = ownerOf(std::move(type), space, std::move(read));
+    if (owner.ok() && isValue) {
+        std::vector<hsize_t> dims(H5S_MAX_RANK);
+        const int rank = H5Sget_simple_extent_dims(space.get(), dims.data(), nullptr);
+        dims.resize(std::size_t(std::max(rank, 0)));
+        owner->holder.dataset = Hdf5Value::Elements{{dims.begin(), dims.end()}, name};
+    }
     tellValue(link, owner, dataset.get(), path);
 }
 
@@ -155,7 +165,8 @@ void tellType(WorkerLink &link, const Hdf5Handle &type, const Hdf5Path &path)
         return complain(link, path, {ErrorCode::Limit, {}, {}, "is too long a datatype"});
     if (H5Tencode(type.get(), bytes.data(), &size) < 0)
         return complain(link, path, malformed());
-    link.tell(Hdf5Value{path, false, Hdf5Value::Opaque{"a committed datatype", std::move(bytes)}});
+    link.tell(
+        Hdf5Value{path, {}, false, Hdf5Value::Opaque{"a committed datatype", std::move(bytes)}});
 }
 
 std::string textAttribute(const Hdf5Handle &object, const char *name)

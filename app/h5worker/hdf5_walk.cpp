@@ -99,7 +99,7 @@ private:
             return complain(ErrorCode::Malformed, hdf5Failure());
         const auto [known, isNew] = m_groups.try_emplace(info.addr, printed(m_path));
         if (!isNew) {
-            m_link.tell(Hdf5Value{m_path, false, Hdf5Value::Link{known->second}});
+            m_link.tell(Hdf5Value{m_path, {}, false, Hdf5Value::Link{known->second}});
             return;
         }
         if (m_open.size() == Depth)
@@ -158,7 +158,7 @@ private:
     void tellSoftLink(const Hdf5Handle &group, const Link &link, std::size_t place)
     {
         m_link.tell(
-            Hdf5Value{m_path, false, Hdf5Value::Link{linkText(group, link, place).c_str()}});
+            Hdf5Value{m_path, {}, false, Hdf5Value::Link{linkText(group, link, place).c_str()}});
     }
 
     void tellExternalLink(const Hdf5Handle &group, const Link &link, std::size_t place)
@@ -169,7 +169,7 @@ private:
         const bool isKnown =
             H5Lunpack_elink_val(text.data(), text.size() - 1, &flags, &file, &object) >= 0;
         const std::string target = isKnown ? std::string(file) + ":" + object : "?";
-        m_link.tell(Hdf5Value{m_path, false, Hdf5Value::Link{target}});
+        m_link.tell(Hdf5Value{m_path, {}, false, Hdf5Value::Link{target}});
         m_link.tell(Hdf5Problem{Severity::Warning, ErrorCode::Refused, m_path, false, false,
                                 "an external link ('" + target + "') is shown, and not followed"});
     }

@@ -24,8 +24,10 @@ Error unknownVersion(const char *what, std::uint64_t version)
 }
 
 /// Blocks that touch are one, and one has no stride: equal steps have equal numbers.
-Result<Selection::Steps> normal(Selection::Steps steps)
+Result<Hdf5Selection::Steps> normal(Hdf5Selection::Steps steps)
 {
+    if (steps.isUnlimited && (steps.block == 0 || steps.stride < steps.block))
+        return malformed("grows without elements, or over itself");
     if (steps.isUnlimited)
         return steps;
     if (steps.count > 1 && steps.stride < steps.block)
@@ -35,18 +37,18 @@ Result<Selection::Steps> normal(Selection::Steps steps)
     if (!length || !checkedAdd(steps.start, *length))
         return malformed("ends behind 64 bits");
     if (steps.count == 0 || steps.block == 0)
-        return Selection::Steps{steps.start, 1, 1, 0};
+        return Hdf5Selection::Steps{steps.start, 1, 1, 0};
     if (steps.count == 1 || steps.stride == steps.block)
-        return Selection::Steps{steps.start, 1, 1, *length};
+        return Hdf5Selection::Steps{steps.start, 1, 1, *length};
     return steps;
 }
 
 /// The steps whose blocks these are, sorted; nothing where they are not evenly placed.
-std::optional<Selection::Steps>
+std::optional<Hdf5Selection::Steps>
 stepsOf(const std::vector<std::pair<std::uint64_t, std::uint64_t>> &blocks)
 {
     const auto [first, end] = blocks.front();
-    Selection::Steps steps{first, 1, blocks.size(), end - first};
+    Hdf5Selection::Steps steps{first, 1, blocks.size(), end - first};
     if (blocks.size() > 1)
         steps.stride = blocks[1].first - first;
     for (std::size_t i = 1; i < blocks.size(); ++i) {
@@ -59,13 +61,13 @@ stepsOf(const std::vector<std::pair<std::uint64_t, std::uint64_t>> &blocks)
 }
 
 /// Older writers list the blocks of a grid one by one; here each once.
-void recogniseGrid(Selection &selection, std::size_t rank)
+void recogniseGrid(Hdf5Selection &selection, std::size_t rank)
 {
-    std::vector<Selection::Steps> grid;
+    std::vector<Hdf5Selection::Steps> grid;
     std::uint64_t count = 1;
     for (std::size_t i = 0; i < rank; ++i) {
         std::vector<std::pair<std::uint64_t, std::uint64_t>> along;
-        for (const Selection::Block &block : selection.blocks)
+        for (const Hdf5Selection::Block &block : selection.blocks)
             along.emplace_back(block.begin[i], block.end[i]);
         std::sort(along.begin(), along.end());
         along.erase(std::unique(along.begin(), along.end()), along.end());
@@ -77,7 +79,7 @@ void recogniseGrid(Selection &selection, std::size_t rank)
     }
     if (count != selection.blocks.size())
         return;
-    selection.kind = Selection::Kind::Grid;
+    selection.kind = Hdf5Selection::Kind::Grid;
     selection.grid = std::move(grid);
     selection.blocks.clear();
 }
@@ -87,7 +89,7 @@ class Decoder
 public:
     explicit Decoder(MetadataNumbers &numbers) : m_numbers(numbers) {}
 
-    Result<Selection> decode()
+    Result<Hdf5Selection> decode()
     {
         enum : std::uint64_t { None, Points, Hyperslab, All };
         const std::uint64_t kind = m_numbers.next(4);
@@ -96,7 +98,7 @@ public:
         switch (kind) {
         case None:
         case All:
-            m_selection.kind = kind == All ? Selection::Kind::All : Selection::Kind::None;
+            m_selection.kind = kind == All ? Hdf5Selection::Kind::All : Hdf5Selection::Kind::None;
             status = m_version == 1 ? Status() : unknownVersion("all or nothing", m_version);
             m_numbers.skip(8);
             break;
@@ -139,7 +141,7 @@ private:
     {
         if (m_version != 1 && m_version != 2)
             return unknownVersion("points", m_version);
-        m_selection.kind = Selection::Kind::Points;
+        m_selection.kind = Hdf5Selection::Kind::Points;
         if (m_version == 1)
             m_numbers.skip(8); // reserved, length
         FP_CHECK(takeRank(m_version == 1 ? Narrow : std::size_t(m_numbers.next(1))));
@@ -151,7 +153,7 @@ private:
                 point.push_back(next());
         }
         if (count == 0)
-            m_selection.kind = Selection::Kind::None;
+            m_selection.kind = Hdf5Selection::Kind::None;
         return {};
     }
 
@@ -179,9 +181,9 @@ private:
     Status decodeRegular()
     {
         const std::uint64_t unlimited = ~std::uint64_t(0) >> (64 - 8 * m_width);
-        m_selection.kind = Selection::Kind::Grid;
+        m_selection.kind = Hdf5Selection::Kind::Grid;
         for (std::uint64_t d = 0; d < m_rank; ++d) {
-            Selection::Steps steps;
+            Hdf5Selection::Steps steps;
             steps.start = next();
             steps.stride = next();
             steps.count = next();
@@ -198,11 +200,11 @@ private:
 
     Status decodeBlocks()
     {
-        m_selection.kind = Selection::Kind::Blocks;
+        m_selection.kind = Hdf5Selection::Kind::Blocks;
         const std::uint64_t count = next();
         FP_CHECK(checkCount(count));
         for (std::uint64_t i = 0; i < count && m_numbers.isWhole(); ++i) {
-            Selection::Block block;
+            Hdf5Selection::Block block;
             for (std::uint64_t d = 0; d < m_rank; ++d)
                 block.begin.push_back(next());
             for (std::uint64_t d = 0; d < m_rank; ++d) {
@@ -213,23 +215,23 @@ private:
             }
             m_selection.blocks.push_back(std::move(block));
         }
-        std::vector<Selection::Block> &blocks = m_selection.blocks;
+        std::vector<Hdf5Selection::Block> &blocks = m_selection.blocks;
         std::sort(blocks.begin(), blocks.end());
         blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
         if (!m_selection.blocks.empty())
             recogniseGrid(m_selection, m_rank);
         else
-            m_selection.kind = Selection::Kind::None;
+            m_selection.kind = Hdf5Selection::Kind::None;
         return {};
     }
 
     MetadataNumbers &m_numbers;
-    Selection m_selection;
+    Hdf5Selection m_selection;
     std::uint64_t m_version = 0, m_rank = 0;
     std::size_t m_width = Wide;
 };
 
-std::string toText(const Selection::Steps &steps)
+std::string toText(const Hdf5Selection::Steps &steps)
 {
     if (steps.isUnlimited)
         return std::to_string(steps.start) + "::" + std::to_string(steps.stride) + ':'
@@ -253,13 +255,13 @@ std::string between(char open, const List &list, Print print, char close)
     return text + close;
 }
 
-std::string toText(const Selection::Block &block)
+std::string toText(const Hdf5Selection::Block &block)
 {
-    std::vector<Selection::Steps> sides;
+    std::vector<Hdf5Selection::Steps> sides;
     for (std::size_t i = 0; i < block.begin.size(); ++i)
         sides.push_back({block.begin[i], 1, 1, block.end[i] - block.begin[i]});
     return between(
-        '[', sides, [](const Selection::Steps &steps) { return toText(steps); }, ']');
+        '[', sides, [](const Hdf5Selection::Steps &steps) { return toText(steps); }, ']');
 }
 
 template <class List, class Print>
@@ -273,24 +275,25 @@ std::string spaced(const List &list, Print print)
 
 } // namespace
 
-Result<Selection> decodeSelection(MetadataNumbers &numbers)
+Result<Hdf5Selection> decodeSelection(MetadataNumbers &numbers)
 {
     return Decoder(numbers).decode();
 }
 
-std::string toText(const Selection &selection)
+std::string toText(const Hdf5Selection &selection)
 {
     const auto digits = [](std::uint64_t number) { return std::to_string(number); };
     switch (selection.kind) {
-    case Selection::Kind::None: return "[]";
-    case Selection::Kind::All: return "[...]";
-    case Selection::Kind::Grid:
+    case Hdf5Selection::Kind::None: return "[]";
+    case Hdf5Selection::Kind::All: return "[...]";
+    case Hdf5Selection::Kind::Grid:
         return between(
-            '[', selection.grid, [](const Selection::Steps &steps) { return toText(steps); }, ']');
-    case Selection::Kind::Blocks:
+            '[', selection.grid, [](const Hdf5Selection::Steps &steps) { return toText(steps); },
+            ']');
+    case Hdf5Selection::Kind::Blocks:
         return spaced(selection.blocks,
-                      [](const Selection::Block &block) { return toText(block); });
-    case Selection::Kind::Points: break;
+                      [](const Hdf5Selection::Block &block) { return toText(block); });
+    case Hdf5Selection::Kind::Points: break;
     }
     return spaced(selection.points, [&](const std::vector<std::uint64_t> &point) {
         return between('(', point, digits, ')');

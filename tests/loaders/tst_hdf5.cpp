@@ -65,7 +65,7 @@ private slots:
         QTest::addColumn<QStringList>("row");
         for (const char *const table :
              {"expected.txt", "expected_others.txt", "expected_attributes.txt",
-              "expected_newest.txt", "expected_newest_values.txt"}) {
+              "expected_newest.txt", "expected_newest_values.txt", "expected_virtual.txt"}) {
             for (const QStringList &row : readTable(Folder + table))
                 QTest::newRow(qPrintable(row[0] + ' ' + row[2])) << row;
         }
@@ -114,12 +114,10 @@ private slots:
         QTest::addColumn<QByteArray>("reason");
         QTest::newRow("outside") << QByteArray("must lie inside its directory, the path has '..'");
         QTest::newRow("absolute") << QByteArray("must lie inside its directory");
-        QTest::newRow("missing") << QByteArray("its data lie in another file ('none.h5')");
-        QTest::newRow("nothing") << QByteArray("has no such dataset");
-        QTest::newRow("too_small") << QByteArray("shows a box [3, 4] of 'a' as a box [9, 4]");
-        QTest::newRow("other_type") << QByteArray("which is of another type");
-        QTest::newRow("overlapping") << QByteArray("shows two sources at one place");
-        QTest::newRow("of_virtual") << QByteArray("which is virtual itself");
+        QTest::newRow("too_small")
+            << QByteArray("shows another number of elements than its source");
+        QTest::newRow("other_type")
+            << QByteArray("shows 'a' of 'parts.h5', which is of another type");
     }
     void refusesWhatVirtualDatasetsMayNotShow()
     {
@@ -127,6 +125,38 @@ private slots:
         const Loaded loaded = openHdf5("virtual/whole.h5");
         const std::string why = whyUnreadable(loaded, QTest::currentDataTag());
         QVERIFY2(why.find(reason.toStdString()) != std::string::npos, why.c_str());
+    }
+
+    void refusesWhatNoLibraryShows_data()
+    {
+        QTest::addColumn<QByteArray>("reason");
+        QTest::newRow("of_a_link_outside") << QByteArray("an external link ('part0.h5:/a')");
+        QTest::newRow("of_other_numbers") << QByteArray("which is of another type");
+        QTest::newRow("too_few") << QByteArray("shows another number of elements than its source");
+        QTest::newRow("itself") << QByteArray("shows itself");
+        QTest::newRow("of_growing") << QByteArray("shows a virtual dataset that has grown");
+        QTest::newRow("above") << QByteArray("must lie inside its directory, the path has '..'");
+    }
+    void refusesWhatNoLibraryShows()
+    {
+        QFETCH(QByteArray, reason);
+        for (const char *const file : {"virtual/every_latest.h5", "virtual/every_earliest.h5"}) {
+            const Loaded loaded = openHdf5(file);
+            const std::string why = whyUnreadable(loaded, QTest::currentDataTag());
+            QVERIFY2(why.find(reason.toStdString()) != std::string::npos, why.c_str());
+            QVERIFY(!loaded.catalog().complete); // text of another length
+            QVERIFY(loaded.tells("shows 'code' of 'series/part0.h5', which is of another type"));
+        }
+    }
+
+    /// libhdf5 fills up what is not there without a word.
+    void tellsMissingSources()
+    {
+        const Loaded loaded = openHdf5("virtual/every_latest.h5");
+        QVERIFY(loaded.tells("shows 'a' of 'series/none.h5', which is not there: its elements have "
+                             "the fill value"));
+        QVERIFY(loaded.tells("shows 'z' of 'series/part0.h5', which is not there"));
+        QVERIFY(!loaded.tells("no%b"));
     }
 
     /// Who opened one file did not open those beside it.

@@ -184,24 +184,6 @@ private slots:
         QVERIFY2(why.find(reason.toStdString()) != std::string::npos, why.c_str());
     }
 
-    /// What is told and not read.
-    void refusesWhatVirtualDatasetsMayNotShow_data()
-    {
-        QTest::addColumn<QByteArray>("reason");
-        QTest::newRow("all_with_gaps") << QByteArray("maps all of a source with gaps");
-        QTest::newRow("no_grid") << QByteArray("maps something else than a grid of boxes");
-        QTest::newRow("grows") << QByteArray("grows with its sources");
-        QTest::newRow("texts") << QByteArray("shows text, lists or references");
-    }
-    void refusesWhatVirtualDatasetsMayNotShow()
-    {
-        QFETCH(QByteArray, reason);
-        for (const char *const file : {"virtual/newest.h5", "virtual/old_header.h5"}) {
-            const std::string why = whyUnreadable(openHdf5(file), QTest::currentDataTag());
-            QVERIFY2(why.find(reason.toStdString()) != std::string::npos, why.c_str());
-        }
-    }
-
     /// Numbers that cannot be, under checksums that are right.
     void impossibleNumbersCostTheirDatasetAlone_data()
     {

@@ -70,7 +70,13 @@ Hdf5Dataset exampleDataset()
     dataset.bytes = {std::byte(9)};
     dataset.chunkDims = {2, 2};
     dataset.filters = {{1, {6}}, {32001, {1, 2, 3}}};
-    dataset.mappings = {{"other.h5", "/x", {0, 1}, {3, 2}, {4}, {6}}};
+    const Hdf5Selection::Steps growing{1, 4, 0, 2, true}, six{3, 1, 1, 6};
+    dataset.mappings = {{"other%b.h5",
+                         "/x",
+                         {Hdf5Selection::Kind::Grid, {growing, six}, {}, {}},
+                         {Hdf5Selection::Kind::Blocks, {}, {}, {{{0, 1}, {3, 2}}}}}};
+    dataset.valueType = "text of 4 bytes";
+    dataset.fillText = "none";
     dataset.problem = "why";
     return dataset;
 }
@@ -226,14 +232,18 @@ private slots:
         checkMessage(Hdf5Decode{{{1, {6}}, {2, {}}}, {1, 2, 3, 4}, 5}, parseHdf5Decode);
         checkMessage(Hdf5Problem{Severity::Warning, ErrorCode::Refused, {"p"}, true, false, "t"},
                      parseHdf5Problem);
-        checkMessage(Hdf5Value{{"v"}, false, Hdf5Value::Nothing{}}, parseHdf5Value);
-        checkMessage(Hdf5Value{{"v"}, false, Hdf5Value::Link{"/x"}}, parseHdf5Value);
-        checkMessage(Hdf5Value{{"v"}, false, Hdf5Value::Opaque{"x", {std::byte(3)}}},
+        checkMessage(Hdf5Value{{"v"}, {}, false, Hdf5Value::Nothing{}}, parseHdf5Value);
+        checkMessage(
+            Hdf5Value{
+                {"v"}, Hdf5Value::Elements{{2, 3}, "list"}, true, std::vector<std::string>{"a"}},
+            parseHdf5Value);
+        checkMessage(Hdf5Value{{"v"}, {}, false, Hdf5Value::Link{"/x"}}, parseHdf5Value);
+        checkMessage(Hdf5Value{{"v"}, {}, false, Hdf5Value::Opaque{"x", {std::byte(3)}}},
                      parseHdf5Value);
-        checkMessage(Hdf5Value{{"v"}, true, std::vector<std::string>{"a", ""}}, parseHdf5Value);
-        checkMessage(Hdf5Value{{"v"}, true, std::vector<std::int64_t>{-1, 2}}, parseHdf5Value);
-        checkMessage(Hdf5Value{{"v"}, true, std::vector<double>{-0.0, 1e300}}, parseHdf5Value);
-        checkMessage(Hdf5Value{{"v"}, true, std::vector<bool>{true, false}}, parseHdf5Value);
+        checkMessage(Hdf5Value{{"v"}, {}, true, std::vector<std::string>{"a", ""}}, parseHdf5Value);
+        checkMessage(Hdf5Value{{"v"}, {}, true, std::vector<std::int64_t>{-1, 2}}, parseHdf5Value);
+        checkMessage(Hdf5Value{{"v"}, {}, true, std::vector<double>{-0.0, 1e300}}, parseHdf5Value);
+        checkMessage(Hdf5Value{{"v"}, {}, true, std::vector<bool>{true, false}}, parseHdf5Value);
     }
 
 private:
