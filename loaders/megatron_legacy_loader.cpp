@@ -90,12 +90,14 @@ using CopyKey = std::tuple<std::int64_t, std::int64_t, KeyPath>;
 /// Of a parameter that a rule says ranks hold alike, whichever of them holds it.
 std::optional<CopyKey> copyKeyOf(const TensorRef &tensor, const Catalog &catalog)
 {
-    constexpr std::size_t Keys = 3; // folder, model, name
+    // Folder, model, name; versions before 2023 nest dictionaries, so that a name has several keys.
     const auto &keys = tensor.path.keys;
-    if (keys.size() != Keys || !keys[1].text.starts_with("model") || tensor.unreadable
+    if (keys.size() < 3 || !keys[1].text.starts_with("model") || tensor.unreadable
         || tensor.owner >= catalog.owners.size())
         return std::nullopt;
-    const AssemblyRule *rule = assemblyRuleFor(keys[2].text);
+    KeyPath inModel{{keys.begin() + 1, keys.end()}};
+    const std::string name = inModel.toString();
+    const AssemblyRule *rule = assemblyRuleFor(name);
     if (!rule || rule->how != AssemblyRule::How::Same)
         return std::nullopt;
     std::int64_t stage = 0, expert = 0;
@@ -103,8 +105,8 @@ std::optional<CopyKey> copyKeyOf(const TensorRef &tensor, const Catalog &catalog
         stage = axis == "pp" ? number : stage;
         expert = axis == "ep" ? number : expert;
     }
-    const bool isExperts = keys[2].text.find(".experts.") != std::string::npos;
-    return CopyKey{stage, isExperts ? expert : 0, KeyPath{{keys[1], keys[2]}}};
+    const bool isExperts = name.find(".experts.") != std::string::npos;
+    return CopyKey{stage, isExperts ? expert : 0, std::move(inModel)};
 }
 
 Finding unlikeCopies(const TensorRef &one, const TensorRef &other)

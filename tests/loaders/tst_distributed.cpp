@@ -176,22 +176,36 @@ private slots:
         QVERIFY(findings[0].text.find("rank 0; rank 1; rank 3") != std::string::npos);
     }
 
+    void copiesOfTensorRanksAreCompared_data()
+    {
+        QTest::addColumn<QString>("family");
+        QTest::addColumn<QString>("copy");
+        QTest::newRow("flat") << "megatron"
+                              << "mp_rank_01.model.final_layernorm.weight";
+        const QString nested = "mp_rank_01.model.language_model.";
+        QTest::newRow("nested norm")
+            << "nested" << nested + "encoder.layers.0.input_layernorm.weight";
+        QTest::newRow("nested positions")
+            << "nested" << nested + "embedding.position_embeddings.weight";
+    }
+
     /// A norm is held alike by all tensor-parallel ranks, although each lists its own.
     void copiesOfTensorRanksAreCompared()
     {
-        const Copy copy(Data + "/ranks/megatron");
-        const Opened sound(copy.path());
+        QFETCH(QString, family);
+        QFETCH(QString, copy);
+        const Copy copied(Data + "/ranks/" + family);
+        const Opened sound(copied.path());
         QVERIFY2(sound.source, sound.error.c_str());
         const Catalog &catalog = sound.source->catalog();
         QVERIFY(catalog.findings.empty());
-        const TensorRef &norm =
-            catalog.tensors[*catalog.findTensor("mp_rank_01.model.final_layernorm.weight")];
-        QFile file(QString::fromStdString((copy.path() / norm.files.front()).string()));
+        const TensorRef &norm = catalog.tensors[*catalog.findTensor(copy.toStdString())];
+        QFile file(QString::fromStdString((copied.path() / norm.files.front()).string()));
         QVERIFY(file.open(QIODevice::ReadWrite));
         QVERIFY(file.seek(qint64(norm.extents.front().offset)));
         QVERIFY(file.putChar(char(0x55)));
         file.close();
-        const Opened damaged(copy.path());
+        const Opened damaged(copied.path());
         const auto &findings = damaged.source->catalog().findings;
         QCOMPARE(findings.size(), std::size_t(1));
         QCOMPARE(findings[0].id, std::string("replicas-differ"));

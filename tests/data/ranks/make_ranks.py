@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes dtensor/ (4 processes, two directions), sharded/ (FSDP1, 2 processes) and megatron/ (two tensor-parallel ranks in
-Megatron-LM's legacy layout): a torch.save of each rank, and expected.json with what the processes held together. Needs torch
+"""Writes dtensor/ (4 processes, two directions), sharded/ (FSDP1, 2 processes), megatron/ (two tensor-parallel ranks in
+Megatron-LM's legacy layout) and nested/ (as versions before 2023 nested the model's dictionaries): a torch.save of each rank, and expected.json with what the processes held together. Needs torch
 (2.15.0 wrote these).
 
     make_ranks.py [DIRECTORY]
@@ -84,6 +84,21 @@ def megatron():
     return expected
 
 
+def nested():
+    """Two tensor-parallel ranks; the norm and the position embeddings are held alike by both."""
+    args = argparse.Namespace(tensor_model_parallel_size=2, pipeline_model_parallel_size=1, seed=7)
+    expected = {}
+    for k in range(2):
+        folder = Path(f"nested/mp_rank_{k:02d}")
+        folder.mkdir(parents=True)
+        embedding = {"word_embeddings": {"weight": torch.arange(12.0).view(4, 3)[2 * k:2 * k + 2].clone()}, "position_embeddings": {"weight": torch.arange(6.0).view(2, 3)}}
+        encoder = {"layers.0.input_layernorm.weight": torch.arange(3.0), "layers.0.mlp.dense_4h_to_h.weight": torch.arange(12.0).view(3, 4)[:, 2 * k:2 * k + 2].clone()}
+        torch.save({"args": args, "checkpoint_version": 3.0, "iteration": 4, "model": {"language_model": {"embedding": embedding, "encoder": encoder}}}, folder / "model_optim_rng.pt")
+        prefix = f"mp_rank_{k:02d}.model.language_model."
+        expected |= {f"{prefix}embedding.{n}.weight": entry(t["weight"]) for n, t in embedding.items()} | {f"{prefix}encoder.{n}": entry(t) for n, t in encoder.items()}
+    return expected
+
+
 def unlike_norm():
     """What rank 1 of megatron/ would write with a norm of another shape than rank 0's."""
     model = {"fc1.weight": torch.arange(6.0, 12.0).view(2, 3), "final_layernorm.weight": torch.arange(2.0)}
@@ -93,7 +108,7 @@ def unlike_norm():
 
 def main():
     os.chdir(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent)
-    for case in ("dtensor", "sharded", "megatron"):
+    for case in ("dtensor", "sharded", "megatron", "nested"):
         shutil.rmtree(case, ignore_errors=True)
         Path(case).mkdir()
     unlike_norm()
@@ -104,7 +119,8 @@ def main():
     joined = {"model." + n: entry(t) for n, t in tensors().items()} | {"step": entry(torch.tensor(4.0))}
     joined |= {f"rank_{k}.seed": entry(torch.tensor([k])) for k in range(4)} | {f"rank_{k}.sum": entry(torch.full((2,), float(k))) for k in range(4)}
     expected = {"dtensor": {"tensors": joined, "values": {"lr": 0.5, **{f"rank_{k}.rank": k for k in range(4)}}}, "sharded": {"tensors": whole, "values": {}},
-                "megatron": {"tensors": megatron(), "values": {"mp_rank_01.iteration": 4, "mp_rank_00.args.seed": 7, "mp_rank_00.distrib_optim.0.(torch.bfloat16, torch.float32).numel_unpadded": 7}}}
+                "megatron": {"tensors": megatron(), "values": {"mp_rank_01.iteration": 4, "mp_rank_00.args.seed": 7, "mp_rank_00.distrib_optim.0.(torch.bfloat16, torch.float32).numel_unpadded": 7}},
+                "nested": {"tensors": nested(), "values": {"mp_rank_01.iteration": 4}}}
     Path("expected.json").write_text(json.dumps(expected, indent=1) + "\n")
 
 
