@@ -3,6 +3,7 @@
 
 #include "model/element.h"
 #include "model/optimizer_names.h"
+#include "model/shard_shapes.h"
 
 #include <algorithm>
 
@@ -142,6 +143,7 @@ PreparedRows prepareRows(const Pairing &pairing, const Catalog &a, const Catalog
             classify(row, a, b, prepared.measuredAs.back());
         }
     }
+    doubtShardShapes(prepared.rows, a, b);
     return prepared;
 }
 

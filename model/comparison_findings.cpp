@@ -42,12 +42,12 @@ void addRecipe(const CheckpointComparison &comparison, std::vector<Finding> &fin
 void addPairing(const CheckpointComparison &comparison, const Pairing &pairing,
                 std::vector<Finding> &findings)
 {
-    if (!pairing.affixA.empty() || !pairing.affixB.empty()) {
+    const auto met = std::uint64_t(
+        std::count_if(comparison.tensors.begin(), comparison.tensors.end(),
+                      [](const TensorRow &row) { return row.pairedBy == PairedBy::Affix; }));
+    if (met > 0) {
         const bool onA = !pairing.affixA.empty(), onB = !pairing.affixB.empty();
         const std::string prefix = "the prefix '" + (onA ? pairing.affixA : pairing.affixB) + "'";
-        const auto met = std::uint64_t(
-            std::count_if(comparison.tensors.begin(), comparison.tensors.end(),
-                          [](const TensorRow &row) { return row.pairedBy == PairedBy::Affix; }));
         findings.push_back({"names-differ-by-prefix",
                             Certainty::Is,
                             Severity::Note,

@@ -9,6 +9,24 @@
 
 using namespace forkpoint::test;
 
+/// One of two files of ranks with eight elements of "w" and `rows` of "v", all 1.
+static QByteArray shardOf(int shard, int rows)
+{
+    const auto entry = [](const QByteArray &name, int count, int begin) {
+        return '"' + name + "\":{\"dtype\":\"F32\",\"shape\":[" + QByteArray::number(count)
+            + "],\"data_offsets\":[" + QByteArray::number(begin) + ','
+            + QByteArray::number(begin + 4 * count) + "]}";
+    };
+    const auto offset = [shard](const QByteArray &name, int count) {
+        return "\\\"" + name + "\\\":{\\\"saved_offsets\\\":[" + QByteArray::number(shard * count)
+            + "]}";
+    };
+    return safetensors("{\"__metadata__\":{\"DCP_SHARDING_INFO\":\"{" + offset("w", 8) + ','
+                           + offset("v", rows) + "}\"}," + entry("w", 8, 0) + ','
+                           + entry("v", rows, 32) + '}',
+                       bytesOf<float>(std::vector<float>(std::size_t(8 + rows), 1)));
+}
+
 class CliDirectoriesTest : public QObject
 {
     Q_OBJECT
@@ -100,6 +118,48 @@ private slots:
         QVERIFY(!run({"inspect", path("torn"), "--step", "8"}).err.contains("opens another"));
         write("alone/step_8.safetensors", oneTensor("F32", 1, bytesOf<float>({1})).left(20));
         QVERIFY(!run({"inspect", path("alone")}).err.contains("opens another"));
+    }
+
+    /// torch's files of ranks for Hugging Face store no whole shape: without the last of them tensors
+    /// look shorter, which no file can tell from shorter tensors.
+    void aLostLastShardIsNoOtherShape()
+    {
+        const QString whole = QStringLiteral(FORKPOINT_TEST_DATA "/dcp/hf");
+        const QDir shards(whole);
+        QDir().mkpath(path("lost"));
+        for (const QString &name : shards.entryList({"shard-0000[123]-*"}, QDir::Files))
+            QVERIFY(QFile::copy(shards.filePath(name), path("lost") + '/' + name));
+        for (const bool swapped : {false, true}) {
+            const Ended compared = run({"compare", swapped ? path("lost") : whole,
+                                        swapped ? whole : path("lost"), "--json"});
+            QCOMPARE(compared.outcome(), "undecided");
+            QCOMPARE(compared.status, 3);
+            int named = 0;
+            for (const QJsonValue &row : compared.json()["tensors"].toArray()) {
+                QVERIFY(row["status"].toString() != "different");
+                named += row["reason"].toString().contains(
+                    "shard-00004-model-00001-of-00002.safetensors may be missing");
+            }
+            QCOMPARE(named, 3); // bf16, columns, rows; of both a corner is stored nowhere
+        }
+    }
+
+    /// Of w every shard holds a part, and a third would have held one: v is another tensor.
+    void aShorterTensorOfAllShardsIsDifferent()
+    {
+        const auto shards = [this](const char *folder, int rows) {
+            for (const int shard : {0, 1}) {
+                const QByteArray name = QByteArray(folder) + "/shard-0000"
+                    + QByteArray::number(shard + 1) + "-model-00001-of-00001.safetensors";
+                write(name.constData(), shardOf(shard, rows));
+            }
+        };
+        shards("long", 6);
+        shards("short", 4);
+        const Ended compared = run({"compare", path("long"), path("short"), "--json"});
+        QCOMPARE(compared.outcome(), "different");
+        for (const QJsonValue &row : compared.json()["tensors"].toArray())
+            QCOMPARE(row["status"].toString(), row["name"] == "w" ? "identical" : "different");
     }
 
 private:
