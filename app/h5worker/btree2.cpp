@@ -11,8 +11,8 @@ namespace forkpoint {
 
 namespace {
 
-constexpr std::uint64_t Undefined = ~std::uint64_t(0);
-constexpr std::size_t AddressBytes = 8, SizeBytes = 8, ChecksumBytes = 4;
+constexpr std::uint64_t Undefined = UndefinedAddress;
+constexpr std::size_t ChecksumBytes = 4;
 constexpr std::size_t PrefixBytes = 6; // signature, version, type of the records
 constexpr std::size_t NodeOverhead = PrefixBytes + ChecksumBytes;
 constexpr std::uint64_t MostDepth = 32;
@@ -29,16 +29,16 @@ public:
 
     Status walk()
     {
-        constexpr std::size_t HeaderBytes =
-            PrefixBytes + 4 + 2 + 2 + 2 + AddressBytes + 2 + SizeBytes + ChecksumBytes;
-        FP_TRY(const auto header, readMetadataBlock(m_address, HeaderBytes, "BTHD"));
+        const std::size_t headerBytes = PrefixBytes + 4 + 2 + 2 + 2 + metadataWidths().address + 2
+            + metadataWidths().length + ChecksumBytes;
+        FP_TRY(const auto header, readMetadataBlock(m_address, headerBytes, "BTHD"));
         MetadataNumbers head(header, PrefixBytes - 1);
         const std::uint64_t type = head.next(1);
         m_nodeBytes = head.next(4);
         const std::uint64_t recordBytes = head.next(2), depth = head.next(2);
         head.skip(2);
-        const std::uint64_t root = head.next(AddressBytes), records = head.next(2);
-        const std::uint64_t all = head.next(SizeBytes);
+        const std::uint64_t root = head.nextAddress(), records = head.next(2);
+        const std::uint64_t all = head.nextLength();
         if (type != m_records.type || recordBytes != m_records.bytes || !takeLevels(depth))
             return malformed("is not of records of type " + std::to_string(m_records.type) + " and "
                              + std::to_string(m_records.bytes) + " bytes");
@@ -85,7 +85,7 @@ private:
     /// In a node of that level, to one of the level below.
     std::uint64_t pointerBytes(std::uint64_t level) const
     {
-        return AddressBytes + m_countBytes + m_totalBytes[level - 1];
+        return metadataWidths().address + m_countBytes + m_totalBytes[level - 1];
     }
 
     /// Recursion is bounded by MostDepth.
@@ -107,7 +107,7 @@ private:
                 m_take(ByteView(node).subspan(PrefixBytes + i * m_records.bytes, m_records.bytes)));
         MetadataNumbers numbers(node, PrefixBytes + records * m_records.bytes);
         for (std::uint64_t i = 0; level > 0 && i <= records; ++i) {
-            const std::uint64_t child = numbers.next(AddressBytes);
+            const std::uint64_t child = numbers.nextAddress();
             const std::uint64_t count = numbers.next(m_countBytes);
             numbers.skip(m_totalBytes[level - 1]);
             FP_CHECK(walkNode(child, count, level - 1));

@@ -31,7 +31,7 @@ Result<std::vector<std::byte>> ChunkArray::readBlock(std::uint64_t address, std:
     FP_CHECK(m_found.enter(address));
     FP_TRY(auto block, readMetadataBlock(address, size, signature));
     MetadataNumbers numbers(block, PrefixBytes - 1);
-    const std::uint64_t client = numbers.next(1), owner = numbers.next(AddressBytes);
+    const std::uint64_t client = numbers.next(1), owner = numbers.nextAddress();
     if (client == FilteredChunks && owner == m_header)
         return block;
     return malformedChunkIndex("leads to the block of another one at byte "
@@ -53,11 +53,11 @@ Status ChunkArray::addPages(std::uint64_t address, std::uint64_t first, std::uin
     for (std::uint64_t page = 0; page * pageEntries < end; ++page) {
         const std::uint64_t from = page * pageEntries;
         const std::uint64_t own = std::min(pageEntries, count - from);
-        const std::uint64_t at = address + page * (pageEntries * ChunkEntryBytes + ChecksumBytes);
+        const std::uint64_t at = address + page * (pageEntries * chunkEntryBytes() + ChecksumBytes);
         if (!written.has(page))
             continue;
         FP_CHECK(m_found.enter(at));
-        FP_TRY(const auto bytes, readMetadataPage(at, own * ChunkEntryBytes + ChecksumBytes));
+        FP_TRY(const auto bytes, readMetadataPage(at, own * chunkEntryBytes() + ChecksumBytes));
         MetadataNumbers numbers(bytes);
         FP_CHECK(addEntries(numbers, first + from, own));
     }

@@ -23,9 +23,9 @@ class ChunkArray
 {
 public:
     /// A block of an array begins with its signature, version and client, and the header's address.
-    static constexpr std::size_t PrefixBytes = 6, AddressBytes = 8, SizeBytes = 8;
-    static constexpr std::size_t BlockHead = PrefixBytes + AddressBytes, ChecksumBytes = 4;
-    static constexpr std::uint64_t Undefined = ~std::uint64_t(0);
+    static constexpr std::size_t PrefixBytes = 6, ChecksumBytes = 4;
+    static std::size_t blockHead() { return PrefixBytes + metadataWidths().address; }
+    static constexpr std::uint64_t Undefined = UndefinedAddress;
     static constexpr std::uint64_t FilteredChunks = 1; ///< the client
 
     ChunkArray(std::uint64_t header, FoundChunks &found);

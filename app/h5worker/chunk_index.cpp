@@ -8,7 +8,7 @@ namespace forkpoint {
 
 namespace {
 
-constexpr std::uint64_t Undefined = ~std::uint64_t(0);
+constexpr std::uint64_t Undefined = UndefinedAddress;
 
 /// Records that say the places of their chunks: HDF5 file format, "Version 2 B-tree, Type 11 Record".
 Status readTree(std::uint64_t header, FoundChunks &found)
@@ -16,13 +16,13 @@ Status readTree(std::uint64_t header, FoundChunks &found)
     constexpr std::uint64_t FilteredChunks = 11, PlaceBytes = 8;
     const std::size_t rank = found.grid().dims.size();
     const auto take = [&](ByteView record) {
-        MetadataNumbers entry(record), place(record, ChunkEntryBytes);
+        MetadataNumbers entry(record), place(record, chunkEntryBytes());
         std::vector<std::uint64_t> at;
         for (std::size_t i = 0; i < rank; ++i)
             at.push_back(place.next(PlaceBytes));
         return found.add(found.grid().numberOf(at), entry);
     };
-    return walkBTree2(header, {FilteredChunks, ChunkEntryBytes + PlaceBytes * rank}, take);
+    return walkBTree2(header, {FilteredChunks, chunkEntryBytes() + PlaceBytes * rank}, take);
 }
 
 Status read(const NewerChunkIndex &index, FoundChunks &found)

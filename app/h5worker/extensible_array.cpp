@@ -22,9 +22,9 @@ public:
     Status read()
     {
         constexpr std::size_t Statistics = 6;
-        constexpr std::size_t HeaderBytes =
-            PrefixBytes + 6 + Statistics * SizeBytes + AddressBytes + ChecksumBytes;
-        FP_TRY(const auto header, readMetadataBlock(m_header, HeaderBytes, "EAHD"));
+        const std::size_t headerBytes = PrefixBytes + 6 + Statistics * metadataWidths().length
+            + metadataWidths().address + ChecksumBytes;
+        FP_TRY(const auto header, readMetadataBlock(m_header, headerBytes, "EAHD"));
         MetadataNumbers head(header, PrefixBytes - 1);
         const std::uint64_t client = head.next(1), entryBytes = head.next(1);
         m_bits = head.next(1);
@@ -32,11 +32,11 @@ public:
         m_smallest = head.next(1);
         m_pointers = head.next(1);
         const std::uint64_t pageBits = head.next(1);
-        head.skip(Statistics * SizeBytes);
-        const std::uint64_t indexAddress = head.next(AddressBytes);
-        const bool isSound = client == FilteredChunks && entryBytes == ChunkEntryBytes && m_bits > 0
-            && m_bits <= 64 && std::has_single_bit(m_smallest) && std::has_single_bit(m_pointers)
-            && m_pointers > 1 && pageBits <= 31
+        head.skip(Statistics * metadataWidths().length);
+        const std::uint64_t indexAddress = head.nextAddress();
+        const bool isSound = client == FilteredChunks && entryBytes == chunkEntryBytes()
+            && m_bits > 0 && m_bits <= 64 && std::has_single_bit(m_smallest)
+            && std::has_single_bit(m_pointers) && m_pointers > 1 && pageBits <= 31
             && m_bits >= std::uint64_t(std::countr_zero(m_smallest));
         if (!isSound)
             return malformedChunkIndex("is no extensible array of filtered chunks");
@@ -58,21 +58,21 @@ private:
         const std::uint64_t supers = all > inIndex ? all - inIndex : 0;
         FP_TRY(const auto block,
                readBlock(address,
-                         BlockHead + m_inIndex * ChunkEntryBytes + (direct + supers) * AddressBytes
-                             + ChecksumBytes,
+                         blockHead() + m_inIndex * chunkEntryBytes()
+                             + (direct + supers) * metadataWidths().address + ChecksumBytes,
                          "EAIB"));
-        MetadataNumbers numbers(block, BlockHead);
-        MetadataNumbers addresses(block, BlockHead + m_inIndex * ChunkEntryBytes);
+        MetadataNumbers numbers(block, blockHead());
+        MetadataNumbers addresses(block, blockHead() + m_inIndex * chunkEntryBytes());
         FP_CHECK(addEntries(numbers, 0, m_inIndex));
         m_first = m_inIndex;
         std::uint64_t named = 0;
         for (std::uint64_t u = 0; u < all && m_first < needed(); ++u) {
             if (u >= inIndex) {
-                FP_CHECK(readSuperBlock(addresses.next(AddressBytes), u));
+                FP_CHECK(readSuperBlock(addresses.nextAddress(), u));
                 continue;
             }
             for (std::uint64_t i = 0; i < blocksOf(u) && named < direct; ++i, ++named)
-                FP_CHECK(readDataBlock(addresses.next(AddressBytes), entriesOf(u), {}));
+                FP_CHECK(readDataBlock(addresses.nextAddress(), entriesOf(u), {}));
         }
         return addresses.isWhole() ? Status()
                                    : malformedChunkIndex("names fewer blocks than it needs");
@@ -90,14 +90,14 @@ private:
         const std::uint64_t bitmap = isPaged ? (entries / m_pageEntries + 7) / 8 : 0;
         FP_TRY(const auto block,
                readBlock(address,
-                         BlockHead + offsetBytes() + blocks * bitmap + blocks * AddressBytes
-                             + ChecksumBytes,
+                         blockHead() + offsetBytes() + blocks * bitmap
+                             + blocks * metadataWidths().address + ChecksumBytes,
                          "EASB"));
         const ByteView bitmaps =
-            ByteView(block).subspan(BlockHead + offsetBytes(), blocks * bitmap);
-        MetadataNumbers addresses(block, BlockHead + offsetBytes() + bitmaps.size());
+            ByteView(block).subspan(blockHead() + offsetBytes(), blocks * bitmap);
+        MetadataNumbers addresses(block, blockHead() + offsetBytes() + bitmaps.size());
         for (std::uint64_t i = 0; i < blocks && m_first < needed(); ++i)
-            FP_CHECK(readDataBlock(addresses.next(AddressBytes), entries,
+            FP_CHECK(readDataBlock(addresses.nextAddress(), entries,
                                    {bitmaps, i * (entries / m_pageEntries)}));
         return {};
     }
@@ -108,10 +108,10 @@ private:
         m_first = checkedAdd(m_first, entries).value_or(Undefined);
         if (address == Undefined || first >= needed())
             return {};
-        const std::size_t head = BlockHead + offsetBytes();
+        const std::size_t head = blockHead() + offsetBytes();
         if (entries <= m_pageEntries) {
             FP_TRY(const auto block,
-                   readBlock(address, head + entries * ChunkEntryBytes + ChecksumBytes, "EADB"));
+                   readBlock(address, head + entries * chunkEntryBytes() + ChecksumBytes, "EADB"));
             MetadataNumbers numbers(block, head);
             return addEntries(numbers, first, entries);
         }

@@ -8,11 +8,14 @@ namespace forkpoint {
 
 namespace {
 
-constexpr std::uint64_t Undefined = ~std::uint64_t(0);
-constexpr std::size_t AddressBytes = 8, SizeBytes = 8, MaskBytes = 4;
-static_assert(ChunkEntryBytes == AddressBytes + SizeBytes + MaskBytes);
+constexpr std::size_t MaskBytes = 4;
 
 } // namespace
+
+std::size_t chunkEntryBytes()
+{
+    return metadataWidths().address + metadataWidths().length + MaskBytes;
+}
 
 std::optional<std::uint64_t> ChunkGrid::numberOf(const std::vector<std::uint64_t> &at) const
 {
@@ -32,9 +35,9 @@ Error malformedChunkIndex(const std::string &text)
 
 Status FoundChunks::add(std::optional<std::uint64_t> number, MetadataNumbers &entry)
 {
-    const std::uint64_t address = entry.next(AddressBytes), size = entry.next(SizeBytes);
+    const std::uint64_t address = entry.nextAddress(), size = entry.nextLength();
     const std::uint64_t mask = entry.next(MaskBytes);
-    if (address == Undefined || !number)
+    if (address == UndefinedAddress || !number)
         return {};
     if (size > std::numeric_limits<std::uint32_t>::max())
         return Error{ErrorCode::Limit,

@@ -26,9 +26,9 @@ struct ChunkGrid
 /// Chunks of one dataset, at most.
 inline constexpr std::size_t MostChunks = 16'000'000;
 
-/// What an index says of a chunk under layout 5: its address (8 bytes), its size (8), the mask of
-/// the filters that it was written without (4).
-inline constexpr std::size_t ChunkEntryBytes = 20;
+/// Bytes of what an index says of a chunk under layout 5: its address, its size, and in four bytes the mask
+/// of the filters that it was written without.
+std::size_t chunkEntryBytes();
 
 /// What is wrong with an index of chunks.
 Error malformedChunkIndex(const std::string &text);

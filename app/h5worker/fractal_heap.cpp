@@ -15,10 +15,15 @@ namespace {
 
 /// Indirect blocks that are kept while a heap is read.
 constexpr std::uint64_t KeptIndirectBytes = std::uint64_t(1) << 26;
-constexpr std::uint64_t Undefined = ~std::uint64_t(0);
-constexpr std::size_t SignatureBytes = 4, AddressBytes = 8, SizeBytes = 8, ChecksumBytes = 4;
-constexpr std::size_t BlockHead = SignatureBytes + 1 + AddressBytes; // before the block's offset
+constexpr std::uint64_t Undefined = UndefinedAddress;
+constexpr std::size_t SignatureBytes = 4, ChecksumBytes = 4;
 constexpr std::uint64_t MostBlockBytes = std::uint64_t(1) << 28;
+
+/// Before the block's offset.
+std::size_t blockHead()
+{
+    return SignatureBytes + 1 + metadataWidths().address;
+}
 
 std::uint64_t log2Of(std::uint64_t number)
 {
@@ -37,9 +42,11 @@ Error FractalHeap::malformed(const std::string &text) const
 
 Result<FractalHeap> FractalHeap::open(std::uint64_t address)
 {
-    constexpr std::size_t HeaderBytes = 146, Statistics = 8;
+    constexpr std::size_t FixedBytes = 26, Lengths = 12, Addresses = 3, Statistics = 8;
+    const auto [addressBytes, lengthBytes] = metadataWidths();
+    const std::size_t headerBytes = FixedBytes + Lengths * lengthBytes + Addresses * addressBytes;
     constexpr std::uint64_t Checksums = 2;
-    FP_TRY(const auto header, readMetadataBlock(address, HeaderBytes, "FRHP"));
+    FP_TRY(const auto header, readMetadataBlock(address, headerBytes, "FRHP"));
     MetadataNumbers head(header, SignatureBytes + 1);
     FractalHeap heap;
     heap.m_address = address;
@@ -47,15 +54,15 @@ Result<FractalHeap> FractalHeap::open(std::uint64_t address)
     const std::uint64_t filterBytes = head.next(2);
     heap.m_hasChecksums = (head.next(1) & Checksums) != 0;
     heap.m_mostManaged = head.next(4);
-    head.skip(SizeBytes); // the next number of a huge object
-    heap.m_huge = head.next(AddressBytes);
-    head.skip(SizeBytes + AddressBytes + Statistics * SizeBytes); // free space, what it holds
+    head.skip(lengthBytes); // the next number of a huge object
+    heap.m_huge = head.nextAddress();
+    head.skip((1 + Statistics) * lengthBytes + addressBytes); // free space, what it holds
     heap.m_width = head.next(2);
-    heap.m_smallest = head.next(SizeBytes);
-    heap.m_largest = head.next(SizeBytes);
+    heap.m_smallest = head.nextLength();
+    heap.m_largest = head.nextLength();
     heap.m_spaceBits = head.next(2);
     head.skip(2); // rows that the root began with
-    heap.m_root = head.next(AddressBytes);
+    heap.m_root = head.nextAddress();
     heap.m_rows = head.next(2);
     if (filterBytes > 0)
         return Error{ErrorCode::Unsupported, {}, {}, "attributes in filtered heaps are not read"};
@@ -108,8 +115,9 @@ Result<FractalHeap::Block> FractalHeap::blockAt(std::uint64_t offset) const
             return malformed("has no block for an object");
         const std::uint64_t column = (within - rowOffset(row)) / rowBytes(row);
         MetadataNumbers child(bytes,
-                              BlockHead + offsetBytes() + (row * m_width + column) * AddressBytes);
-        block = {child.next(AddressBytes), block.offset + rowOffset(row) + column * rowBytes(row),
+                              blockHead() + offsetBytes()
+                                  + (row * m_width + column) * metadataWidths().address);
+        block = {child.nextAddress(), block.offset + rowOffset(row) + column * rowBytes(row),
                  rowBytes(row)};
         isDirect = row < directRows;
         if (isDirect)
@@ -132,10 +140,10 @@ Result<ByteView> FractalHeap::readIndirect(std::uint64_t address, std::uint64_t 
     if (const auto known = m_indirect.find(place); known != m_indirect.end())
         return ByteView(known->second);
     const std::uint64_t size =
-        BlockHead + offsetBytes() + rows * m_width * AddressBytes + ChecksumBytes;
+        blockHead() + offsetBytes() + rows * m_width * metadataWidths().address + ChecksumBytes;
     FP_TRY(auto bytes, readMetadataBlock(address, size, "FHIB"));
     MetadataNumbers head(bytes, SignatureBytes + 1);
-    const std::uint64_t owner = head.next(AddressBytes), own = head.next(offsetBytes());
+    const std::uint64_t owner = head.nextAddress(), own = head.next(offsetBytes());
     if (owner != m_address || own != offset)
         return malformed("leads to the block of another one at byte " + std::to_string(address));
     if (m_indirectBytes + size > KeptIndirectBytes) {
@@ -148,7 +156,7 @@ Result<ByteView> FractalHeap::readIndirect(std::uint64_t address, std::uint64_t 
 
 std::size_t FractalHeap::checksumAt() const
 {
-    return BlockHead + offsetBytes();
+    return blockHead() + offsetBytes();
 }
 
 Result<std::vector<std::byte>> FractalHeap::read(const Block &block) const
@@ -158,7 +166,7 @@ Result<std::vector<std::byte>> FractalHeap::read(const Block &block) const
         return malformed("has a block outside of the file, at byte "
                          + std::to_string(block.address));
     MetadataNumbers head(bytes, SignatureBytes + 1);
-    const std::uint64_t owner = head.next(AddressBytes), offset = head.next(offsetBytes());
+    const std::uint64_t owner = head.nextAddress(), offset = head.next(offsetBytes());
     const bool isOwn = asText(ByteView(bytes).first(SignatureBytes)) == "FHDB"
         && bytes[SignatureBytes] == std::byte(0) && owner == m_address && offset == block.offset;
     if (!isOwn)
@@ -179,11 +187,12 @@ Status FractalHeap::walkHuge(const std::function<Status(Range range)> &take) con
     if (m_huge == Undefined)
         return {};
     // HDF5 file format, "Version 2 B-tree, Type 1 Record"
-    return walkBTree2(m_huge, {ByNumber, AddressBytes + 2 * SizeBytes}, [&](ByteView record) {
-        MetadataNumbers numbers(record);
-        const std::uint64_t address = numbers.next(AddressBytes);
-        return take({address, numbers.next(SizeBytes)});
-    });
+    return walkBTree2(m_huge, {ByNumber, metadataWidths().address + 2 * metadataWidths().length},
+                      [&](ByteView record) {
+                          MetadataNumbers numbers(record);
+                          const std::uint64_t address = numbers.nextAddress();
+                          return take({address, numbers.nextLength()});
+                      });
 }
 
 } // namespace forkpoint

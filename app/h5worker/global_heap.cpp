@@ -11,7 +11,7 @@ namespace forkpoint {
 
 namespace {
 
-constexpr std::size_t CollectionHead = 16, ObjectHead = 16, SizeBytes = 8;
+constexpr std::size_t CollectionHead = 16, ObjectHead = 16, SizeAt = 8;
 /// Objects of one collection: their numbers have 16 bits.
 constexpr std::size_t MostObjects = 65536;
 /// Objects that are known at once, and collections: some 60 bytes each.
@@ -38,7 +38,7 @@ Result<Collection> readCollection(std::uint64_t address)
     if (!readParentFile(address, bytes) || asText(ByteView(bytes).first(4)) != "GCOL"
         || bytes[4] != std::byte(1))
         return malformed(address, "is none of version 1");
-    const std::uint64_t size = MetadataNumbers(bytes, SizeBytes).next(SizeBytes);
+    const std::uint64_t size = MetadataNumbers(bytes, SizeAt).nextLength();
     const auto end = checkedAdd(address, size);
     if (!end)
         return malformed(address, "cannot have " + std::to_string(size) + " bytes");
@@ -51,7 +51,7 @@ Result<Collection> readCollection(std::uint64_t address)
         MetadataNumbers head(bytes);
         const std::uint64_t number = head.next(2);
         head.skip(6); // how often it is referred to
-        const std::uint64_t length = head.next(SizeBytes);
+        const std::uint64_t length = head.nextLength();
         at += ObjectHead;
         if (number == 0 || length > *end - at)
             break; // what is damaged hides what is behind it
@@ -63,10 +63,15 @@ Result<Collection> readCollection(std::uint64_t address)
 
 } // namespace
 
+std::size_t GlobalHeapId::bytes()
+{
+    return metadataWidths().address + sizeof(std::uint32_t);
+}
+
 GlobalHeapId globalHeapId(ByteView bytes)
 {
     MetadataNumbers numbers(bytes);
-    const std::uint64_t address = numbers.next(8);
+    const std::uint64_t address = numbers.nextAddress();
     return {address, numbers.next(4)};
 }
 

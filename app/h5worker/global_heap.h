@@ -12,13 +12,13 @@ namespace forkpoint {
 /// An object of a global heap: the address of its collection, and its number there.
 struct GlobalHeapId
 {
-    static constexpr std::size_t Bytes = 12; ///< as it is stored, in a file of 8-byte addresses
-
     std::uint64_t address = 0;
     std::uint64_t number = 0;
+
+    static std::size_t bytes(); ///< as it is stored
 };
 
-/// 12 bytes, the address first.
+/// Of bytes(), the address first.
 GlobalHeapId globalHeapId(ByteView bytes);
 
 /// The bytes of an object (HDF5 file format, "Global Heap"); Limit where it has more than `most`.

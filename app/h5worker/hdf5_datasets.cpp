@@ -106,9 +106,9 @@ private:
         if (member.empty())
             return storedReader(type, m_stored);
         std::vector<std::byte> packed;
-        for (std::size_t at = offset; at + HeapPlaceBytes <= m_stored.size();
+        for (std::size_t at = offset; at + heapPlaceBytes() <= m_stored.size();
              at += m_told.elementSize) {
-            const ByteView own = ByteView(m_stored).subspan(at, HeapPlaceBytes);
+            const ByteView own = ByteView(m_stored).subspan(at, heapPlaceBytes());
             packed.insert(packed.end(), own.begin(), own.end());
         }
         return storedReader(type, packed);
@@ -250,7 +250,7 @@ private:
         if (!m_header.sources)
             return refuse(
                 ErrorCode::Unsupported,
-                "virtual dataset: its header is damaged, or addresses have other than 8 bytes");
+                "virtual dataset: its header is damaged, or addresses have more than 8 bytes");
         auto mappings = readVirtualLayout(*m_header.sources);
         if (!mappings.ok())
             return refuse(mappings.error().code, "virtual dataset: " + mappings.error().text);

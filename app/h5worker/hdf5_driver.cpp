@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/h5worker/hdf5_driver.h"
 
+#include "app/h5worker/metadata_block.h"
+
 #include <algorithm>
 #include <list>
 #include <map>
@@ -22,7 +24,7 @@ struct ParentFile
     WorkerLink *link = nullptr;
     std::uint64_t size = 0;
     std::uint64_t userBlock = 0; ///< bytes before address 0
-    bool isWide = false;         ///< addresses and lengths of 8 bytes
+    bool isReadable = false;     ///< addresses and lengths of at most 8 bytes
     bool isOpen = false;
     bool isProbing = false;
     bool isOddTreeTold = false;
@@ -138,11 +140,13 @@ herr_t closeFile(H5FD_t *opened)
 /// would lead any other reader in a circle.
 void checkTreeNode(std::uint64_t offset, ByteView node)
 {
-    constexpr std::size_t LeftAt = 8, RightAt = 16, End = 24;
-    if (node.size() < End || asText(node.first(4)) != "TREE" || file.isOddTreeTold)
+    constexpr std::size_t LeftAt = 8;
+    if (node.size() < LeftAt + 2 * metadataWidths().address || asText(node.first(4)) != "TREE"
+        || file.isOddTreeTold)
         return;
-    const bool isOdd = loadLittle<std::uint64_t>(node.data() + LeftAt) == offset
-        || loadLittle<std::uint64_t>(node.data() + RightAt) == offset;
+    MetadataNumbers numbers(node, LeftAt);
+    const std::uint64_t left = numbers.nextAddress(), right = numbers.nextAddress();
+    const bool isOdd = left == offset || right == offset;
     if (!isOdd)
         return;
     file.isOddTreeTold = true;
@@ -223,9 +227,14 @@ void readSuperblock()
         if (asText(ByteView(bytes).first(Signature.size())) != Signature)
             continue;
         const std::size_t sizes = bytes[VersionAt] < std::byte(2) ? OldSizesAt : SizesAt;
-        constexpr std::byte Wide{sizeof(std::uint64_t)};
+        const MetadataWidths widths{std::size_t(bytes[sizes]), std::size_t(bytes[sizes + 1])};
+        const auto isUsual = [](std::size_t width) {
+            return width == 2 || width == 4 || width == 8;
+        };
         file.userBlock = at;
-        file.isWide = bytes[sizes] == Wide && bytes[sizes + 1] == Wide;
+        file.isReadable = isUsual(widths.address) && isUsual(widths.length);
+        if (file.isReadable)
+            setMetadataWidths(widths);
         return;
     }
 }
@@ -253,7 +262,7 @@ Result<Hdf5Handle> openParentFile(WorkerLink &link, std::uint64_t fileBytes)
 bool readParentFile(std::uint64_t address, MutableByteView out)
 {
     const auto offset = checkedAdd(address, file.userBlock);
-    return file.isWide && offset && file.read(*offset, out);
+    return file.isReadable && offset && file.read(*offset, out);
 }
 
 void patchParentFile(std::uint64_t address, ByteView bytes)

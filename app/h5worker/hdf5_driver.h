@@ -17,7 +17,7 @@ namespace forkpoint {
 Result<Hdf5Handle> openParentFile(WorkerLink &link, std::uint64_t fileBytes);
 
 /// Bytes at an address, as the metadata of the opened file say it: a user block before them is left
-/// out. False where they cannot be had, or addresses and lengths of the file have not 8 bytes.
+/// out. False where they cannot be had, or addresses and lengths of the file have other than 2, 4 or 8 bytes.
 bool readParentFile(std::uint64_t address, MutableByteView out);
 /// Other bytes than the file's, from here on, to whoever reads there.
 void patchParentFile(std::uint64_t address, ByteView bytes);

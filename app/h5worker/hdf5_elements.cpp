@@ -7,7 +7,6 @@
 #include "model/format.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace forkpoint {
@@ -310,19 +309,26 @@ Result<Data> readLists(const Hdf5Holder &holder, hid_t file)
     return readByteLists(holder, base);
 }
 
+/// References as they are stored, one after the other: how wide they are depends on the file and its writer.
+Result<std::vector<std::byte>> storedReferences(const Hdf5Holder &holder)
+{
+    std::vector<std::byte> stored(holder.count * H5Tget_size(holder.type.get()));
+    if (!stored.empty() && holder.read(holder.type.get(), stored.data()) < 0)
+        return malformed();
+    return stored;
+}
+
 /// Regions of datasets as text; where one is long, all of them by their bytes.
 Result<Data> readRegions(const Hdf5Holder &holder, hid_t file)
 {
     constexpr std::size_t LongText = 256;
-    using Reference = std::array<std::byte, sizeof(hdset_reg_ref_t)>;
-    std::vector<Reference> references(holder.count, Reference{});
-    if (!references.empty() && holder.read(H5T_STD_REF_DSETREG, references.data()) < 0)
-        return malformed();
+    FP_TRY(const std::vector<std::byte> stored, storedReferences(holder));
+    const std::size_t width = H5Tget_size(holder.type.get());
     std::vector<std::string> texts;
     std::vector<std::byte> bytes;
     bool isLong = false;
-    for (const Reference &reference : references) {
-        FP_TRY(std::string text, regionOf(reference, file));
+    for (std::size_t at = 0; at < stored.size(); at += width) {
+        FP_TRY(std::string text, regionOf(ByteView(stored).subspan(at, width), file));
         isLong = isLong || text.size() > LongText;
         const ByteView view = asBytes(text);
         bytes.insert(bytes.end(), view.begin(), view.end());
@@ -339,17 +345,17 @@ Result<Data> readRegions(const Hdf5Holder &holder, hid_t file)
 /// Where references lead, by name; an object without a name is shown by its address.
 Result<Data> readReferences(const Hdf5Holder &holder, hid_t file)
 {
-    if (H5Tequal(holder.type.get(), H5T_STD_REF_DSETREG) > 0)
+    const ReferenceKind kind = referenceKind(holder.type);
+    if (kind == ReferenceKind::Region)
         return readRegions(holder, file);
-    if (H5Tequal(holder.type.get(), H5T_STD_REF_OBJ) <= 0)
+    if (kind != ReferenceKind::Object)
         return Error{ErrorCode::Unsupported, {}, {}, "is a reference of a kind that is not known"};
-    std::vector<hobj_ref_t> references(holder.count);
-    if (!references.empty() && holder.read(H5T_STD_REF_OBJ, references.data()) < 0)
-        return malformed();
+    FP_TRY(const std::vector<std::byte> stored, storedReferences(holder));
+    const std::size_t width = H5Tget_size(holder.type.get());
     std::vector<std::string> targets;
     std::uint64_t bytes = 0;
-    for (const hobj_ref_t reference : references) {
-        targets.push_back(targetOf(reference, file));
+    for (std::size_t at = 0; at < stored.size(); at += width) {
+        targets.push_back(targetOf(objectAddress(ByteView(stored).subspan(at, width)), file));
         bytes += targets.back().size() + sizeof(std::uint32_t);
         if (bytes > ElementBytes)
             return tooMuchText();

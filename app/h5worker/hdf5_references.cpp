@@ -6,6 +6,7 @@
 #include "app/h5worker/selection.h"
 
 #include <unordered_map>
+#include <vector>
 
 namespace forkpoint {
 
@@ -36,6 +37,28 @@ std::string addressOf(hobj_ref_t reference)
 }
 
 } // namespace
+
+ReferenceKind referenceKind(const Hdf5Handle &type)
+{
+    // Behind two bytes that H5Tencode() puts first, the datatype message: its class, then what is referred to.
+    constexpr std::size_t KindAt = 3;
+    constexpr std::byte KindBits{0x0f};
+    std::size_t size = 0;
+    if (H5Tencode(type.get(), nullptr, &size) < 0 || size <= KindAt)
+        return ReferenceKind::Unknown;
+    std::vector<std::byte> message(size);
+    if (H5Tencode(type.get(), message.data(), &size) < 0)
+        return ReferenceKind::Unknown;
+    const std::byte kind = message[KindAt] & KindBits;
+    return kind == std::byte(0) ? ReferenceKind::Object
+        : kind == std::byte(1)  ? ReferenceKind::Region
+                                : ReferenceKind::Unknown;
+}
+
+hobj_ref_t objectAddress(ByteView reference)
+{
+    return MetadataNumbers(reference).nextAddress();
+}
 
 std::string nameOfObject(hid_t object)
 {
@@ -76,7 +99,7 @@ Result<std::string> regionOf(ByteView reference, hid_t file)
         return targetOf(0, file);
     FP_TRY(const auto bytes, readGlobalHeap(id, MostBytes));
     MetadataNumbers numbers(bytes);
-    const hobj_ref_t dataset = numbers.next(sizeof(hobj_ref_t));
+    const hobj_ref_t dataset = numbers.nextAddress();
     FP_TRY(const Hdf5Selection selection, decodeSelection(numbers));
     return targetOf(dataset, file) + ' ' + toText(selection);
 }

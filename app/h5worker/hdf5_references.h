@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/h5worker/hdf5_handle.h"
 #include "model/bytes.h"
 #include "model/result.h"
 
+#include <cstdint>
 #include <string>
 
 #include <hdf5.h>
 
 namespace forkpoint {
+
+enum class ReferenceKind : std::uint8_t { Object, Region, Unknown };
+
+/// Of a type of references, however wide it is.
+ReferenceKind referenceKind(const Hdf5Handle &type);
+/// The address of the object that a reference to one names, as it is stored; 0 of an empty one.
+hobj_ref_t objectAddress(ByteView reference);
 
 /// The path by which libhdf5 knows an object; empty where it has none.
 std::string nameOfObject(hid_t object);

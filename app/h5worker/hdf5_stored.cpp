@@ -14,7 +14,7 @@ namespace forkpoint {
 namespace {
 
 /// Text or a list as an element says it: how many, and where.
-constexpr std::size_t CountBytes = 4, ListBytes = CountBytes + GlobalHeapId::Bytes;
+constexpr std::size_t CountBytes = 4;
 
 struct List
 {
@@ -28,9 +28,10 @@ Result<Lists> readLists(ByteView elements, std::size_t width)
 {
     Lists lists;
     std::uint64_t all = 0;
-    for (; elements.size() >= ListBytes; elements = elements.subspan(ListBytes)) {
+    const std::size_t placeBytes = CountBytes + GlobalHeapId::bytes();
+    for (; elements.size() >= placeBytes; elements = elements.subspan(placeBytes)) {
         List list{MetadataNumbers(elements).next(CountBytes), {}};
-        const GlobalHeapId id = globalHeapId(elements.subspan(CountBytes, GlobalHeapId::Bytes));
+        const GlobalHeapId id = globalHeapId(elements.subspan(CountBytes));
         if (id.address == 0)
             list.count = 0;                             // never written
         const std::uint64_t bytes = list.count * width; // at most 2^32 times a type's size, 2^32

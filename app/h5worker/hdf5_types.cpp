@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/h5worker/hdf5_types.h"
 
+#include "app/h5worker/global_heap.h"
+
 #include <algorithm>
 
 namespace forkpoint {
@@ -111,8 +113,8 @@ std::uint64_t storedSize(const Hdf5Handle &type, int depth)
     if (depth > Depth)
         return size;
     switch (H5Tget_class(type.get())) {
-    case H5T_STRING: return H5Tis_variable_str(type.get()) > 0 ? HeapPlaceBytes : size;
-    case H5T_VLEN: return HeapPlaceBytes;
+    case H5T_STRING: return H5Tis_variable_str(type.get()) > 0 ? heapPlaceBytes() : size;
+    case H5T_VLEN: return heapPlaceBytes();
     case H5T_ARRAY: {
         const Hdf5Handle base(H5Tget_super(type.get()));
         const std::uint64_t inMemory = base.valid() ? H5Tget_size(base.get()) : 0;
@@ -260,6 +262,11 @@ bool isValueType(const Hdf5Handle &type)
     case H5T_VLEN: return true;
     default: return false;
     }
+}
+
+std::uint64_t heapPlaceBytes()
+{
+    return sizeof(std::uint32_t) + GlobalHeapId::bytes();
 }
 
 std::string valueTypeOf(const Hdf5Handle &type)

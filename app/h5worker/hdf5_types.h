@@ -9,7 +9,7 @@ namespace forkpoint {
 
 /// What text or a list of any length takes in an element: its length, the address and the number in a
 /// global heap.
-constexpr std::uint64_t HeapPlaceBytes = 4 + 8 + 4;
+std::uint64_t heapPlaceBytes();
 
 /// The elements of a type as scalar fields at fixed places. Members that lie elsewhere in the file
 /// (variable-length data, references) become opaque fields whose bits are addresses; `hasElsewhere`

@@ -19,7 +19,19 @@ Error malformed(std::uint64_t address, const std::string &what)
     return {ErrorCode::Malformed, {}, {}, "the block at byte " + std::to_string(address) + what};
 }
 
+MetadataWidths widths;
+
 } // namespace
+
+const MetadataWidths &metadataWidths()
+{
+    return widths;
+}
+
+void setMetadataWidths(MetadataWidths other)
+{
+    widths = other;
+}
 
 Result<std::vector<std::byte>> readMetadataPage(std::uint64_t address, std::uint64_t size)
 {
@@ -56,6 +68,13 @@ std::uint64_t MetadataNumbers::next(std::size_t size)
     for (std::size_t i = 0; i < size && m_isWhole; ++i)
         number |= std::uint64_t(m_bytes[from + i]) << (8 * i);
     return number;
+}
+
+std::uint64_t MetadataNumbers::nextAddress()
+{
+    const std::size_t width = metadataWidths().address;
+    const std::uint64_t address = next(width);
+    return address == UndefinedAddress >> (64 - 8 * width) ? UndefinedAddress : address;
 }
 
 void MetadataNumbers::skip(std::size_t size)

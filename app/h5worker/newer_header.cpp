@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::uint64_t MostHeaderBytes = std::uint64_t(1) << 24;
 constexpr std::size_t MostBlocks = 1000;
-constexpr std::size_t SignatureBytes = 4, ChecksumBytes = 4, AddressBytes = 8;
-constexpr std::uint64_t IsShared = 0x02, Undefined = ~std::uint64_t(0);
+constexpr std::size_t SignatureBytes = 4, ChecksumBytes = 4;
+constexpr std::uint64_t IsShared = 0x02, Undefined = UndefinedAddress;
 
 enum Message : std::uint64_t {
     DatatypeMessage = 0x03,
@@ -154,8 +154,7 @@ private:
         case ContinuationMessage: break;
         default: return;
         }
-        const std::uint64_t address = numbers.next(AddressBytes);
-        const std::uint64_t length = numbers.next(AddressBytes);
+        const std::uint64_t address = numbers.nextAddress(), length = numbers.nextLength();
         if (addBlock(address, length, m_isOld ? 0 : SignatureBytes) && !m_isOld)
             m_isSound = asText(ByteView(m_blocks.back().bytes).first(SignatureBytes)) == "OCHK";
     }
@@ -172,8 +171,8 @@ private:
         constexpr std::uint64_t HasOrder = 1;
         MetadataNumbers numbers(message, 1);
         numbers.skip((numbers.next(1) & HasOrder) != 0 ? 2 : 0);
-        m_dense.heap = numbers.next(AddressBytes);
-        m_dense.names = numbers.next(AddressBytes);
+        m_dense.heap = numbers.nextAddress();
+        m_dense.names = numbers.nextAddress();
         m_isSound = m_isSound && numbers.isWhole();
     }
 
@@ -194,12 +193,12 @@ private:
     /// An address that is not there is that of no sources.
     void takeVirtual(Block &block, std::size_t at, std::size_t size)
     {
-        if (size < GlobalHeapId::Bytes) {
+        if (size < GlobalHeapId::bytes()) {
             m_isSound = false;
             return;
         }
-        m_sources = globalHeapId(ByteView(block.bytes).subspan(at, GlobalHeapId::Bytes));
-        for (std::size_t i = 0; i < AddressBytes; ++i)
+        m_sources = globalHeapId(ByteView(block.bytes).subspan(at, GlobalHeapId::bytes()));
+        for (std::size_t i = 0; i < metadataWidths().address; ++i)
             change(block, at + i, std::byte(0xff));
     }
 
@@ -214,7 +213,7 @@ private:
         if (kind < first || kind - first >= std::size(Parameters))
             return; // the other kinds say no sizes, or in the message itself: libhdf5 reads them
         numbers.skip(Parameters[kind - first]);
-        const std::uint64_t address = numbers.next(AddressBytes);
+        const std::uint64_t address = numbers.nextAddress();
         if (numbers.isWhole())
             m_index = NewerChunkIndex{NewerChunkIndex::Kind(kind), address};
     }

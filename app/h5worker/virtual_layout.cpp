@@ -16,7 +16,7 @@ constexpr std::size_t NameBytes = 4096;
 /// Names and selections of all mappings of a dataset: they must fit into one message, beside a fill value.
 constexpr std::size_t MostBytes = 5u << 19;
 constexpr std::uint64_t MostBlockBytes = 1u << 24;
-constexpr std::size_t SizeBytes = 8, ChecksumBytes = 4;
+constexpr std::size_t ChecksumBytes = 4;
 
 Error unsupported(std::string text)
 {
@@ -45,7 +45,7 @@ public:
     {
         MetadataNumbers numbers(block);
         m_version = numbers.next(1);
-        const std::uint64_t count = numbers.next(SizeBytes);
+        const std::uint64_t count = numbers.nextLength();
         if (m_version > 1)
             return unsupported("has a list of sources of version " + std::to_string(m_version)
                                + ", which is not known");
@@ -95,7 +95,7 @@ private:
                                  std::string Names::*name) const
     {
         if (isShared) {
-            const std::uint64_t origin = numbers.next(SizeBytes);
+            const std::uint64_t origin = numbers.nextLength();
             if (origin >= m_names.size())
                 return malformed("shares the name of a source that does not stand before it");
             return m_names[origin].*name;
@@ -136,7 +136,7 @@ private:
 
 Result<std::vector<Hdf5Mapping>> readVirtualLayout(GlobalHeapId id)
 {
-    if (id.address == ~std::uint64_t(0))
+    if (id.address == UndefinedAddress)
         return std::vector<Hdf5Mapping>(); // shows nothing
     FP_TRY(const auto bytes, readGlobalHeap(id, MostBlockBytes));
     if (bytes.size() < ChecksumBytes)
