@@ -2,6 +2,7 @@
 #include "loaders/chunk_cache.h"
 
 #include "loaders/limits.h"
+#include "loaders/read_watch.h"
 #include "model/bytes.h"
 
 #include <algorithm>
@@ -21,6 +22,7 @@ Result<ChunkCache::Bytes> ChunkCache::get(const void *owner, std::uint64_t chunk
 {
     const std::shared_ptr<Entry> entry = find({owner, chunk});
     const std::scoped_lock lock(entry->decoding);
+    const NeededHere needed;
     if (!entry->decoded) {
         entry->decoded = make(*entry, load, decode);
         settle(entry);

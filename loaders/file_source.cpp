@@ -2,10 +2,10 @@
 #include "loaders/file_source.h"
 
 #include "loaders/limits.h"
+#include "loaders/storage_answers.h"
 
 #include <algorithm>
 #include <list>
-#include <map>
 #include <mutex>
 #include <unordered_map>
 
@@ -14,6 +14,9 @@ namespace forkpoint {
 namespace {
 
 using Handle = std::shared_ptr<const Descriptor>;
+
+/// What is read aside at once.
+constexpr std::size_t AsideBytes = std::size_t(1) << 20;
 
 /// The open files of this process, the most recently used first. A file that is being read while
 /// it falls out closes when that read ends.
@@ -80,42 +83,6 @@ private:
     std::unordered_map<const void *, std::list<File>::iterator> m_places;
 };
 
-/// What is known of files that do not answer, whoever opened them: opening one again, as the piece of work
-/// does that another thread begins anew, must not lead into the same read.
-class AnswersOfFiles
-{
-public:
-    static AnswersOfFiles &ofThisProcess()
-    {
-        static AnswersOfFiles answers;
-        return answers;
-    }
-
-    Stalled of(const FileState &file)
-    {
-        const std::lock_guard lock(m_mutex);
-        std::weak_ptr<std::atomic<bool>> &known = m_known[{file.device, file.inode}];
-        Stalled answer = known.lock();
-        if (!answer) {
-            answer = std::make_shared<std::atomic<bool>>(false);
-            known = answer;
-        }
-        return answer;
-    }
-
-    void forget(const FileState &file)
-    {
-        const std::lock_guard lock(m_mutex);
-        const auto known = m_known.find({file.device, file.inode});
-        if (known != m_known.end() && known->second.expired())
-            m_known.erase(known);
-    }
-
-private:
-    std::mutex m_mutex;
-    std::map<std::pair<std::uint64_t, std::uint64_t>, std::weak_ptr<std::atomic<bool>>> m_known;
-};
-
 } // namespace
 
 Result<std::shared_ptr<const FileSource>> FileSource::open(const std::filesystem::path &path,
@@ -144,54 +111,69 @@ Result<std::shared_ptr<const FileSource>> FileSource::openBeside(const std::stri
     return openBeneath(m_location.directory, (folder / relative).string(), std::move(displayName));
 }
 
+/// An open file and its state when it was opened.
+struct FileSource::Opened
+{
+    Handle file;
+    FileState state;
+};
+
 Result<std::shared_ptr<const FileSource>> FileSource::openAt(Location location, std::string name)
 {
-    const std::shared_ptr<FileSource> file(new FileSource(std::move(location), std::move(name)));
-    FP_TRY(Descriptor descriptor, file->openHere());
-    FP_TRY(FileState state, identify(descriptor, file->m_name));
-    state.path = file->path();
-    file->m_stalled = AnswersOfFiles::ofThisProcess().of(state);
-    file->m_state = std::make_shared<const FileState>(std::move(state));
-    OpenFiles::ofThisProcess().insert(file.get(),
-                                      std::make_shared<const Descriptor>(std::move(descriptor)));
-    return std::shared_ptr<const FileSource>(file);
+    const std::shared_ptr<FileSource> source(new FileSource(std::move(location), std::move(name)));
+    const std::filesystem::path path = source->absolutePath();
+    StorageAnswers &answers = StorageAnswers::ofThisProcess();
+    source->m_folderStalled = answers.ofFolder(path.parent_path());
+    FP_TRY(Opened opened, source->openHere());
+    opened.state.path = path.string();
+    source->m_stalled = answers.ofFile(opened.state);
+    source->m_state = std::make_shared<const FileState>(std::move(opened.state));
+    OpenFiles::ofThisProcess().insert(source.get(), std::move(opened.file));
+    return std::shared_ptr<const FileSource>(source);
 }
 
 FileSource::~FileSource()
 {
     OpenFiles::ofThisProcess().forget(this);
-    m_stalled = nullptr;
-    if (m_state)
-        AnswersOfFiles::ofThisProcess().forget(*m_state);
+    m_stalled = m_folderStalled = nullptr;
+    StorageAnswers &answers = StorageAnswers::ofThisProcess();
+    if (m_state) {
+        answers.forgetFile(*m_state);
+        answers.forgetFolder(std::filesystem::path(m_state->path).parent_path());
+    }
 }
 
-std::string FileSource::path() const
+std::filesystem::path FileSource::absolutePath() const
 {
     std::filesystem::path path = m_location.directory;
     if (m_location.relative)
         path /= *m_location.relative;
     std::error_code error;
-    const std::filesystem::path absolute = std::filesystem::absolute(path, error);
-    return error ? path.string() : absolute.string();
+    std::filesystem::path absolute = std::filesystem::absolute(path, error);
+    return error ? path : absolute;
 }
 
-Result<Descriptor> FileSource::openHere() const
+Result<FileSource::Opened> FileSource::openHere() const
 {
-    if (m_location.relative)
-        return forkpoint::openBeneath(m_location.directory, *m_location.relative, m_name);
-    return openNamed(m_location.directory, m_name);
+    const auto open = [location = m_location, name = m_name]() -> Result<Opened> {
+        FP_TRY(Descriptor file,
+               location.relative
+                   ? forkpoint::openBeneath(location.directory, *location.relative, name)
+                   : openNamed(location.directory, name));
+        FP_TRY(FileState state, identify(file, name));
+        return Opened{std::make_shared<const Descriptor>(std::move(file)), std::move(state)};
+    };
+    return askStorage<Result<Opened>>(m_folderStalled, m_name, "opening it", open);
 }
 
 Result<Handle> FileSource::descriptor() const
 {
     if (auto open = OpenFiles::ofThisProcess().find(this))
         return open;
-    FP_TRY(Descriptor reopened, openHere());
-    FP_TRY(const FileState now, identify(reopened, m_name));
-    FP_CHECK(isStill(now));
-    auto handle = std::make_shared<const Descriptor>(std::move(reopened));
-    OpenFiles::ofThisProcess().insert(this, handle);
-    return handle;
+    FP_TRY(Opened reopened, openHere());
+    FP_CHECK(isStill(reopened.state));
+    OpenFiles::ofThisProcess().insert(this, reopened.file);
+    return std::move(reopened.file);
 }
 
 Status FileSource::read(std::uint64_t offset, MutableByteView out) const
@@ -199,7 +181,9 @@ Status FileSource::read(std::uint64_t offset, MutableByteView out) const
     FP_CHECK(checkRange(m_name, offset, out.size(), size()));
     FP_CHECK(checkAnswers());
     FP_TRY(const Handle file, descriptor());
-    Status status = readAt(*file, offset, out, m_name, m_stalled);
+    Status status = ReadWait::ofThisThread()->mayBeGivenUp()
+        ? readAt(*file, offset, out, m_name, m_stalled)
+        : readAside(file, offset, out);
     if (!status.ok() && status.error().code == ErrorCode::Changed) {
         Error error = std::move(status).error();
         error.text = "had " + std::to_string(size()) + " bytes when opened, " + error.text;
@@ -208,36 +192,64 @@ Status FileSource::read(std::uint64_t offset, MutableByteView out) const
     return status;
 }
 
+Status FileSource::readAside(const Handle &file, std::uint64_t offset, MutableByteView out) const
+{
+    struct Piece
+    {
+        Status status;
+        std::shared_ptr<std::byte[]> bytes; // of the call: `out` may be gone when it comes back
+    };
+    while (!out.empty()) {
+        const std::size_t size = std::min(out.size(), AsideBytes);
+        const auto piece = callAside<Piece>(
+            [file, offset, size, name = m_name] {
+                std::shared_ptr<std::byte[]> bytes(new std::byte[size]);
+                Status status = readAt(*file, offset, {bytes.get(), size}, name);
+                return Piece{std::move(status), std::move(bytes)};
+            },
+            m_stalled);
+        if (!piece)
+            return checkAnswers();
+        FP_CHECK(piece->status);
+        std::copy_n(piece->bytes.get(), size, out.data());
+        offset += size;
+        out = out.subspan(size);
+    }
+    return {};
+}
+
 void FileSource::willRead(std::uint64_t offset, std::uint64_t size) const
 {
-    if (*m_stalled)
+    if (*m_stalled > 0)
         return;
-    if (const auto file = descriptor(); file.ok())
-        fetchAhead(**file, offset, size);
+    const auto file = descriptor();
+    if (!file.ok())
+        return;
+    const auto fetch = [file = *file, offset, size] {
+        fetchAhead(*file, offset, size);
+        return true;
+    };
+    static_cast<void>(watchedCall<bool>(fetch, m_stalled));
 }
 
 Status FileSource::checkAnswers() const
 {
-    if (!*m_stalled)
-        return {};
-    return Error{ErrorCode::Io,
-                 m_name,
-                 {},
-                 "does not answer: a read of it did not come back, and was given up"};
+    return *m_stalled > 0 ? doesNotAnswer(m_name, "a read of it") : Status();
 }
 
 Status FileSource::unchanged() const
 {
     FP_CHECK(checkAnswers());
     FP_TRY(const Handle file, descriptor());
-    FP_TRY(const FileState now, identify(*file, m_name));
+    auto state = watchedCall<Result<FileState>>(
+        [file, name = m_name] { return identify(*file, name); }, m_stalled);
+    if (!state)
+        return checkAnswers();
+    FP_TRY(const FileState now, *std::move(state));
     FP_CHECK(isStill(now));
     // A writer that renames a new file into place leaves the one that is open as it was.
-    const Result<Descriptor> there = openHere();
-    if (!there)
-        return {}; // taken away: what was read is what it held
-    FP_TRY(const FileState current, identify(*there, m_name));
-    return isStill(current);
+    const Result<Opened> there = openHere();
+    return there ? isStill(there->state) : Status(); // taken away: what was read is what it held
 }
 
 Status FileSource::isStill(const FileState &now) const

@@ -32,7 +32,9 @@ public:
 
     const std::string &name() const override { return m_name; }
     std::uint64_t size() const override { return m_state->size; }
-    /// Io at once where an earlier read was given up (loaders/read_watch.h).
+    /// Io where it, or opening the file again, takes longer than stallAfter(), and at once where an
+    /// earlier read was given up: a thread that mayBeGivenUp() waits itself (loaders/read_watch.h), for
+    /// every other one the read is done aside (loaders/call_aside.h).
     Status read(std::uint64_t offset, MutableByteView out) const override;
     void willRead(std::uint64_t offset, std::uint64_t size) const override;
     Status unchanged() const override;
@@ -52,9 +54,14 @@ private:
     {
     }
     static Result<std::shared_ptr<const FileSource>> openAt(Location location, std::string name);
-    std::string path() const; ///< absolute
-    Result<Descriptor> openHere() const;
+    struct Opened;
+
+    std::filesystem::path absolutePath() const;
+    /// The file that is at its path now, opened anew.
+    Result<Opened> openHere() const;
     Result<std::shared_ptr<const Descriptor>> descriptor() const;
+    Status readAside(const std::shared_ptr<const Descriptor> &file, std::uint64_t offset,
+                     MutableByteView out) const;
     Status isStill(const FileState &now) const;
     Status checkAnswers() const;
 
@@ -62,6 +69,7 @@ private:
     std::string m_name;
     std::shared_ptr<const FileState> m_state; ///< when it was opened
     Stalled m_stalled;                        ///< shared by all that opened the same file
+    Stalled m_folderStalled;                  ///< and by all that open something in its folder
 };
 
 } // namespace forkpoint

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/inflate_source.h"
 
+#include "loaders/read_watch.h"
+
 #include <algorithm>
 #include <atomic>
 
@@ -135,6 +137,7 @@ Status InflateSource::read(std::uint64_t offset, MutableByteView out) const
     if (out.empty())
         return {};
     const std::scoped_lock lock(m_mutex);
+    const NeededHere needed;
     FP_TRY(std::unique_ptr<Stream> stream, takeStream(offset));
     FP_CHECK(seek(*stream, offset)); // a decoder that failed is not asked again
     FP_CHECK(decode(*stream, out));

@@ -2,6 +2,7 @@
 #include "loaders/platform_directory.h"
 
 #include "loaders/platform_file.h"
+#include "loaders/storage_answers.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -78,43 +79,67 @@ EntryKind examine(const std::filesystem::path &path, int directory, const dirent
     return kind == EntryKind::Link ? resolveLink(path, directory, entry.d_name) : kind;
 }
 
+/// A directory as far as it was listed.
+struct Listed
+{
+    Directory stream;
+    DirectoryListing listing;
+    bool ended = false;
+};
+
+/// Lists some more of it, so that a long directory is many calls and not one that takes long.
+Status listMore(Listed &listed, const std::filesystem::path &directory, const std::string &name,
+                std::size_t maxEntries)
+{
+    constexpr int Some = 1000;
+    if (!listed.stream)
+        listed.stream.reset(::opendir(directory.c_str()));
+    if (!listed.stream)
+        return systemError(errno, name, "cannot be listed");
+    for (int i = 0; i < Some; ++i) {
+        errno = 0;
+        const dirent *const entry = ::readdir(listed.stream.get());
+        if (!entry && errno != 0)
+            return systemError(errno, name, "cannot be listed");
+        listed.ended = !entry;
+        if (!entry)
+            return {};
+        const std::string_view found = entry->d_name;
+        if (found == "." || found == "..")
+            continue;
+        listed.listing.complete = listed.listing.entries.size() < maxEntries;
+        listed.ended = !listed.listing.complete;
+        if (listed.ended)
+            return {};
+        listed.listing.entries.push_back(
+            {std::string(found), examine(directory, ::dirfd(listed.stream.get()), *entry)});
+    }
+    return {};
+}
+
 } // namespace
 
 Result<DirectoryListing> listDirectory(const std::filesystem::path &directory,
                                        const std::string &displayName, std::size_t maxEntries)
 {
-    const Directory stream(::opendir(directory.c_str()));
-    if (!stream)
-        return systemError(errno, displayName, "cannot be listed");
-    DirectoryListing listing;
-    for (;;) {
-        errno = 0;
-        const dirent *const entry = ::readdir(stream.get());
-        if (!entry && errno != 0)
-            return systemError(errno, displayName, "cannot be listed");
-        if (!entry)
-            break;
-        const std::string_view name = entry->d_name;
-        if (name == "." || name == "..")
-            continue;
-        if (listing.entries.size() == maxEntries) {
-            listing.complete = false;
-            break;
-        }
-        listing.entries.push_back(
-            {std::string(name), examine(directory, ::dirfd(stream.get()), *entry)});
-    }
-    std::sort(listing.entries.begin(), listing.entries.end(),
+    const auto listed = std::make_shared<Listed>();
+    const auto more = [=] { return listMore(*listed, directory, displayName, maxEntries); };
+    while (!listed->ended)
+        FP_CHECK(askFolder<Status>(directory, displayName, "listing it", more));
+    std::sort(listed->listing.entries.begin(), listed->listing.entries.end(),
               [](const auto &left, const auto &right) { return left.name < right.name; });
-    return listing;
+    return std::move(listed->listing);
 }
 
 Result<bool> isDirectory(const std::filesystem::path &path, const std::string &displayName)
 {
-    struct stat status = {};
-    if (::stat(path.c_str(), &status) != 0)
-        return systemError(errno, displayName, "cannot be opened");
-    return S_ISDIR(status.st_mode);
+    const auto ask = [=]() -> Result<bool> {
+        struct stat status = {};
+        if (::stat(path.c_str(), &status) != 0)
+            return systemError(errno, displayName, "cannot be opened");
+        return S_ISDIR(status.st_mode);
+    };
+    return askFolder<Result<bool>>(path, displayName, "asking for it", ask);
 }
 
 } // namespace forkpoint

@@ -14,7 +14,23 @@ std::int64_t now()
     return std::chrono::duration_cast<std::chrono::nanoseconds>(passed).count();
 }
 
+std::atomic<std::int64_t> &longest()
+{
+    static std::atomic<std::int64_t> milliseconds = 120'000;
+    return milliseconds;
+}
+
 } // namespace
+
+std::chrono::milliseconds stallAfter()
+{
+    return std::chrono::milliseconds(longest().load());
+}
+
+void setStallAfter(std::chrono::milliseconds given)
+{
+    longest() = given.count();
+}
 
 const std::shared_ptr<ReadWait> &ReadWait::ofThisThread()
 {
@@ -22,16 +38,16 @@ const std::shared_ptr<ReadWait> &ReadWait::ofThisThread()
     return wait;
 }
 
-bool ReadWait::giveUp(std::chrono::milliseconds longest)
+bool ReadWait::giveUp()
 {
     std::int64_t since = m_since.load();
-    if (since <= Nothing || now() - since < std::chrono::nanoseconds(longest).count())
+    if (since <= Nothing || now() - since < std::chrono::nanoseconds(stallAfter()).count())
         return false;
-    std::atomic<bool> *const stalled = m_stalled.load();
+    std::atomic<int> *const stalled = m_stalled.load();
     // Time does not return: where the moment is the same, so is the read, and its file is there.
     if (!m_since.compare_exchange_strong(since, GivenUp))
         return false;
-    stalled->store(true);
+    ++*stalled;
     return true;
 }
 
@@ -47,7 +63,7 @@ WaitingForRead::~WaitingForRead()
 {
     if (m_wait.m_since.exchange(ReadWait::Nothing) != ReadWait::GivenUp)
         return;
-    m_stalled->store(false);
+    --*m_stalled;
     for (;;)
         std::this_thread::sleep_for(std::chrono::hours(1));
 }

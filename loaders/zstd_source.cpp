@@ -3,6 +3,8 @@
 
 #ifdef FORKPOINT_HAVE_ZSTD
 
+#include "loaders/read_watch.h"
+
 #include <algorithm>
 #include <mutex>
 
@@ -122,6 +124,7 @@ public:
                          "ends at byte " + std::to_string(m_size)};
         }
         const std::scoped_lock lock(m_mutex);
+        const NeededHere needed;
         if (!m_stream || m_stream->produced() > offset)
             m_stream = std::make_unique<Stream>(*m_compressed, m_name);
         Status status = readForward(offset, out);

@@ -9,6 +9,7 @@
 #include "model/resume_facts.h"
 
 #include <algorithm>
+#include <array>
 
 namespace forkpoint {
 
@@ -328,9 +329,14 @@ void CheckpointComparer::State::finish(std::stop_token stop)
         result.findings.push_back(std::move(finding));
     if (stop.stop_requested()) // they may be cut short: once more if the caller goes on
         return;
-    for (const auto &[side, source] : {std::pair{"A", a.get()}, std::pair{"B", b.get()}}) {
+    const std::array sources{std::pair{"A", a.get()}, std::pair{"B", b.get()}};
+    std::array<Status, 2> unchanged;
+    executor.forEach(2, [&](std::size_t i) { unchanged[i] = sources[i].second->unchanged(); });
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        const auto &[side, source] = sources[i];
         const auto &read = source == a.get() ? readOfA : readOfB;
-        if (const Status status = source->unchanged(); status && options.known) {
+        const Status &status = unchanged[i];
+        if (status && options.known) {
             const Diagnostics news = options.known->learn(*source, read);
             result.diagnostics.insert(result.diagnostics.end(), news.begin(), news.end());
         } else if (!status) {

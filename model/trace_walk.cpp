@@ -4,8 +4,6 @@
 #include "model/format.h"
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 
 namespace forkpoint {
 
@@ -412,18 +410,15 @@ Status TraceWalk::run(const std::function<bool()> &stopped, Executor &executor)
     FeedAhead reader(m_a.feed);
     m_a.reader = &reader;
     Status status;
-    std::array<std::atomic<bool>, 2> begun{};
-    executor.forEach(2, [&](std::size_t task) {
-        const bool again = begun[task].exchange(true); // whoever was at it does not come back
+    executor.forEachOnce(2, [&](std::size_t task) {
         if (task == 1)
-            return again ? void() : reader.produce();
+            return reader.produce();
         const struct Stop // however the walk ends
         {
             FeedAhead &reader;
             ~Stop() { reader.stop(); }
         } stop{reader};
-        status =
-            again ? Status(Error{ErrorCode::Io, {}, {}, "a file does not answer"}) : run(stopped);
+        status = run(stopped);
     });
     m_a.reader = nullptr;
     return status;

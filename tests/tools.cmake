@@ -25,7 +25,7 @@ target_link_libraries(fault_shim PRIVATE ${CMAKE_DL_LIBS})
 target_compile_options(fault_shim PRIVATE -fno-sanitize=all)
 target_link_options(fault_shim PRIVATE -fno-sanitize=all)
 forkpoint_script_test(faults faults/check_faults.py $<TARGET_FILE:forkpoint-cli>
-                      $<TARGET_FILE:fault_shim>)
+                      $<TARGET_FILE:fault_shim> ${CMAKE_CURRENT_SOURCE_DIR}/data)
 
 # What is printed by hand: rates and ratios, see HACKING.md. Not built with the rest.
 foreach(bench bench_kernels bench_cuda)

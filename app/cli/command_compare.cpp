@@ -139,7 +139,7 @@ RunComparison compareRuns(const Options &options, const ComputeBackend &backend,
 int runCompare(const Options &options)
 {
     const auto device = Device::choose(options);
-    ThreadPool threads(device ? device->threads() : 1, stallAfter(options));
+    ThreadPool threads(device ? device->threads() : 1);
     const RunComparison comparison = device ? compareRuns(options, device->backend(), threads)
                                             : refused(options, device.error().message(), {});
     if (device)

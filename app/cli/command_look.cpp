@@ -64,7 +64,7 @@ int runInspect(const Options &options)
 {
     if (options.preview > 0)
         return runPreview(options);
-    ThreadPool threads(options.threads, stallAfter(options));
+    ThreadPool threads(options.threads);
     ProgressLine line(options);
     const InspectDocument document =
         inspect(options.pathA, options.open, wantedStep(options), options.digests, threads, {},
@@ -83,7 +83,7 @@ int runFingerprint(const Options &options)
             writeOutput(options, refusalDocument("fingerprint", device.error().message()));
         return 2;
     }
-    ThreadPool threads(device->threads(), stallAfter(options));
+    ThreadPool threads(device->threads());
     ProgressLine line(options);
     const FingerprintRequest request{
         options.pathA, options.open, wantedStep(options), options.digests,

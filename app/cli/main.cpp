@@ -5,7 +5,9 @@
 #include "app/core/output_file.h"
 #include "app/core/unfinished_files.h"
 #include "loaders/mapping_sheet.h"
+#include "loaders/read_watch.h"
 
+#include <chrono>
 #include <cstdio>
 #include <iterator>
 #include <new>
@@ -61,6 +63,7 @@ int run(int argc, char **argv)
         std::fputs(text.c_str(), stdout);
         return parsed.status;
     }
+    setStallAfter(std::chrono::milliseconds(std::int64_t(parsed.options->stallAfter * 1000)));
     if (const Status status = checkOutputs(*parsed.options); !status) {
         printError(status.error());
         if (parsed.json)

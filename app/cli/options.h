@@ -6,7 +6,6 @@
 #include "model/element_reader.h"
 #include "model/step_plan.h"
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -50,11 +49,6 @@ struct Options
     bool deep = false;         ///< selftest
     std::string extractFormat; ///< "raw", "npy" or empty: by the name of the output
 };
-
-inline std::chrono::milliseconds stallAfter(const Options &options)
-{
-    return std::chrono::milliseconds(std::int64_t(options.stallAfter * 1000));
-}
 
 /// Either options to run with, or what to print and the status to end with.
 struct ParsedArguments

@@ -4,6 +4,7 @@
 #include "loaders/read_watch.h"
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -57,9 +58,6 @@ struct Worker
 
 struct ThreadPool::State
 {
-    explicit State(std::chrono::milliseconds longest) : stallAfter(longest) {}
-
-    const std::chrono::milliseconds stallAfter;
     std::mutex mutex;
     std::condition_variable offered; ///< a round was added, or the pool closes
     std::condition_variable ended;   ///< some round came to its end
@@ -98,6 +96,7 @@ bool ThreadPool::State::addWorker(std::shared_ptr<Round> own)
         std::promise<std::shared_ptr<ReadWait>> begun;
         auto wait = begun.get_future();
         worker.thread = std::thread([this, &worker, said = std::move(begun)]() mutable {
+            ReadWait::ofThisThread()->setExpendable();
             said.set_value(ReadWait::ofThisThread());
             serve(worker);
         });
@@ -128,16 +127,17 @@ void ThreadPool::State::work(const std::shared_ptr<Round> &round,
 {
     while (!round->exhausted()) {
         const std::size_t piece = round->claim();
-        round->running[piece] = ReadWait::ofThisThread();
-        lock.unlock();
         std::exception_ptr failed;
+        // Memory that is not there must not end the program from a thread of the pool.
         try {
+            round->running[piece] = ReadWait::ofThisThread();
+            lock.unlock();
             (*round->work)(piece);
         } catch (...) {
-            // Memory that is not there must not end the program from a thread of the pool.
             failed = std::current_exception();
         }
-        lock.lock();
+        if (!lock.owns_lock())
+            lock.lock();
         round->running.erase(piece);
         if (failed && !round->failed)
             round->failed = failed;
@@ -169,7 +169,7 @@ void ThreadPool::State::giveUpStuck(const std::shared_ptr<Round> &round)
 {
     for (auto each = round->running.begin(); each != round->running.end();) {
         const auto [piece, wait] = *each;
-        if (!wait->giveUp(stallAfter)) {
+        if (!wait->giveUp()) {
             ++each;
             continue;
         }
@@ -196,8 +196,7 @@ std::size_t hardwareThreads()
     return std::max(1u, std::thread::hardware_concurrency());
 }
 
-ThreadPool::ThreadPool(std::size_t threads, std::chrono::milliseconds stallAfter)
-    : m_state(std::make_unique<State>(stallAfter))
+ThreadPool::ThreadPool(std::size_t threads) : m_state(std::make_unique<State>())
 {
     m_state->size = threads == 0 ? hardwareThreads() : threads;
     while (m_state->workers.size() + 1 < m_state->size && m_state->addWorker(nullptr)) {}
@@ -251,6 +250,14 @@ void ThreadPool::forEach(std::size_t count, const std::function<void(std::size_t
     lock.unlock();
     if (round->failed)
         std::rethrow_exception(round->failed);
+}
+
+void ThreadPool::forEachOnce(std::size_t count, const std::function<void(std::size_t)> &work)
+{
+    forEach(count, [&work](std::size_t i) {
+        const NeededHere needed;
+        work(i);
+    });
 }
 
 } // namespace forkpoint

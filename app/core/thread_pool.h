@@ -3,7 +3,6 @@
 
 #include "model/executor.h"
 
-#include <chrono>
 #include <memory>
 
 namespace forkpoint {
@@ -15,17 +14,14 @@ std::size_t hardwareThreads();
 /// call it at once, also from within `work`, without waiting for each other's turns. What a piece throws is
 /// thrown by forEach() once all pieces have ended.
 ///
-/// A thread that waits for one read of a file for longer than stallAfter is given up (loaders/read_watch.h)
+/// A thread that waits for one read of a file for longer than stallAfter() is given up (loaders/read_watch.h)
 /// and another takes its place: the piece is begun anew, and meets a file that answers with an error.
-/// `work` must therefore bear to be begun twice, and hold no lock while it reads; where it holds one (decoders of
-/// compressed files, the walk over traces), what waits for that lock waits on.
+/// `work` must therefore bear to be begun twice, or be given to forEachOnce().
 class ThreadPool final : public Executor
 {
 public:
-    static constexpr std::chrono::milliseconds StallAfter = std::chrono::minutes(2);
-
     /// `threads` work for one caller of forEach(); 0 stands for hardwareThreads().
-    explicit ThreadPool(std::size_t threads = 0, std::chrono::milliseconds stallAfter = StallAfter);
+    explicit ThreadPool(std::size_t threads = 0);
     /// Waits for the threads but those that were given up; nobody may be in forEach().
     ~ThreadPool() override;
     ThreadPool(const ThreadPool &) = delete;
@@ -33,6 +29,7 @@ public:
 
     std::size_t threadCount() const override;
     void forEach(std::size_t count, const std::function<void(std::size_t)> &work) override;
+    void forEachOnce(std::size_t count, const std::function<void(std::size_t)> &work) override;
 
 private:
     struct State;

@@ -30,6 +30,9 @@ private Q_SLOTS:
     void failures();
     void whoIsStuckInAReadIsGivenUp_data();
     void whoIsStuckInAReadIsGivenUp();
+    void whoIsStuckWithinAnotherPieceIsGivenUp_data() { whoIsStuckInAReadIsGivenUp_data(); }
+    void whoIsStuckWithinAnotherPieceIsGivenUp();
+    void piecesThatAreBegunOnceAreNotGivenUp();
 };
 
 void TestThreadPool::countsItsCaller()
@@ -141,9 +144,10 @@ void TestThreadPool::whoIsStuckInAReadIsGivenUp_data()
 void TestThreadPool::whoIsStuckInAReadIsGivenUp()
 {
     QFETCH(int, threads);
-    const std::array<Stalled, 2> stalled = {std::make_shared<std::atomic<bool>>(false),
-                                            std::make_shared<std::atomic<bool>>(false)};
-    ThreadPool pool(std::size_t(threads), std::chrono::milliseconds(150));
+    const std::array<Stalled, 2> stalled = {std::make_shared<std::atomic<int>>(0),
+                                            std::make_shared<std::atomic<int>>(0)};
+    setStallAfter(std::chrono::milliseconds(150));
+    ThreadPool pool{std::size_t(threads)};
     for (int round = 0; round < 2; ++round) {
         std::array<std::atomic<int>, 12> ended{};
         std::atomic<int> refused = 0;
@@ -164,6 +168,53 @@ void TestThreadPool::whoIsStuckInAReadIsGivenUp()
         QCOMPARE(refused.load(), 3);
         QVERIFY(*stalled[0] && *stalled[1]);
     }
+}
+
+/// The thread that is stuck is itself a caller of forEach(): its piece is begun anew as a whole.
+void TestThreadPool::whoIsStuckWithinAnotherPieceIsGivenUp()
+{
+    QFETCH(int, threads);
+    setStallAfter(std::chrono::milliseconds(150));
+    const auto file = std::make_shared<std::atomic<int>>(0);
+    ThreadPool pool{std::size_t(threads)};
+    std::array<std::atomic<int>, 3> ended{};
+    // Of the pieces that are begun anew, too: who is stuck has them on a stack that stays.
+    std::array<std::atomic<int>, 4> refused{};
+    pool.forEach(ended.size(), [&](std::size_t outer) {
+        pool.forEach(refused.size(), [&](std::size_t inner) {
+            if (inner % 2 == 0)
+                return;
+            if (*file > 0) {
+                ++refused[inner];
+                return;
+            }
+            const WaitingForRead waiting(file);
+            std::this_thread::sleep_for(std::chrono::hours(1));
+        });
+        ++ended[outer];
+    });
+    for (const auto &times : ended)
+        QCOMPARE(times.load(), 1);
+    QVERIFY(refused[1] >= 3 && refused[3] >= 3);
+    QVERIFY(*file > 0);
+}
+
+/// What they wait for is somebody else's to give up (loaders/call_aside.h).
+void TestThreadPool::piecesThatAreBegunOnceAreNotGivenUp()
+{
+    ThreadPool pool(2);
+    std::array<std::atomic<int>, 20> ended{};
+    std::atomic<int> needed = 0;
+    pool.forEachOnce(ended.size(), [&](std::size_t i) {
+        needed += !ReadWait::ofThisThread()->mayBeGivenUp();
+        ++ended[i];
+    });
+    for (const auto &times : ended)
+        QCOMPARE(times.load(), 1);
+    QCOMPARE(needed.load(), 20);
+    needed = 0;
+    pool.forEach(20, [&](std::size_t) { needed += !ReadWait::ofThisThread()->mayBeGivenUp(); });
+    QCOMPARE(needed.load(), 0);
 }
 
 QTEST_APPLESS_MAIN(TestThreadPool)

@@ -1,18 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The command line over storage that fails: check_faults.py CLI SHIM
+"""The command line over storage that fails: check_faults.py CLI SHIM DATA
+
+DATA is tests/data.
 
 Writes two small files, preloads the shim (fault_shim.c) and compares them. What cannot be read is to become
 not-compared with its reason, and the rest is to go on; what can be read after all gives the same document.
 """
+import hashlib
 import json
 import os
 import resource
+import shutil
 import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 TENSORS = {"first": 3 << 20, "second": 5 << 20, "third": 100}   # bytes; the middle one is where the fault lies
 
@@ -133,7 +138,44 @@ def check_stalls(cli, a, b, c, middle, preload):
     expect(status == 2 and document["verdict"]["outcome"] == "not-compared", f"a stalled header not to be compared, found {status}")
 
 
-def main(cli, shim):
+def check_stalls_under_locks(cli, folder, data, preload):
+    """Opening, decoders and the walk over traces come back too: what they hold, others wait for."""
+    fault = {"FAULT_KIND": "stall", **preload}
+    arrays = [os.path.join(folder, name) for name in ("a.npz", "b.npz")]
+    write_deflated(arrays[0])
+    shutil.copy(arrays[0], arrays[1])
+    trace = os.path.join(data, "traces", "pr6610-batch", "A")
+    copy = os.path.join(folder, "trace")
+    shutil.copytree(trace, copy)
+    for threads in ("1", "2", "4"):
+        options = ("--stall-after", "0.5", "--threads", threads)
+        status, document, rows = compare(cli, *arrays, *options, FAULT_FILE="b.npz", FAULT_BEGIN=3 << 20,
+                                         FAULT_END=(3 << 20) + 10, **fault)
+        expect(status in (2, 3) and rows["noise"]["status"] == "not-compared" and "does not answer" in rows["noise"]["reason"],
+               f"a stall below a decoder to leave its tensor uncompared, found {status}")
+        status, document, _ = compare(cli, *arrays, *options, **{**fault, "FAULT_KIND": "stall-open", "FAULT_FILE": "b.npz"})
+        expect(status == 2 and any("opening it did not come back" in d["text"] for d in document["diagnostics"]),
+               f"a stalled opening to be told, found {document['diagnostics']}")
+        # The first read of a trace finds out what it is, the second one indexes it, the third one compares.
+        for spared in (0, 1, 2):
+            status, document, _ = compare(cli, trace, copy, *options, FAULT_FILE="trace/rank_000000.jsonl",
+                                          FAULT_SPARE=spared, **fault)
+            expect(status in (2, 3) and "identical" not in document["verdict"]["outcome"],
+                   f"a stalled trace not to pass, found {status} with {spared} reads spared")
+            expect(any("does not answer" in d["text"] for d in document["diagnostics"]), "a diagnostic")
+
+
+def write_deflated(path):
+    """Bytes that deflate cannot make fewer of: 4 MiB of them in the file."""
+    noise = b"".join(hashlib.sha256(str(i).encode()).digest() for i in range((4 << 20) // 32))
+    header = "{'descr': '|u1', 'fortran_order': False, 'shape': (%d,), }" % len(noise)
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    array = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + noise
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("noise.npy", array)
+
+
+def main(cli, shim, data):
     with tempfile.TemporaryDirectory() as folder:
         a, b, c = (os.path.join(folder, name) for name in ("a.safetensors", "b.safetensors", "c.safetensors"))
         begin = write(a, None)
@@ -163,6 +205,7 @@ def main(cli, shim):
             expect(rows["first"]["different_elements"] == 1 and rows["second"]["status"] == "not-compared", "both to be said")
 
         check_stalls(cli, a, b, c, middle, preload)
+        check_stalls_under_locks(cli, folder, data, {"LD_PRELOAD": shim})
 
         # A file that cannot be read at all is not compared.
         status, document, _ = compare(cli, a, b, FAULT_KIND="eio", FAULT_BEGIN=0, **preload)

@@ -3,8 +3,10 @@
 //   FAULT_FILE   end of the path of the file that is faulty
 //   FAULT_BEGIN  first faulty byte
 //   FAULT_END    byte after the last faulty one (default: none)
+//   FAULT_SPARE  how many calls are spared that would be faulty (default: none)
 //   FAULT_KIND   eio, estale, short (at most 1000 bytes a call), end (the file ends at FAULT_BEGIN),
-//                interrupted (every other call EINTR), stall (the call does not come back)
+//                interrupted (every other call EINTR), stall (the call does not come back), stall-open (asking
+//                for the state of the open file does not, as on a mount whose server is gone)
 #include <atomic>
 #include <cerrno>
 #include <climits>
@@ -13,6 +15,7 @@
 #include <string_view>
 
 #include <dlfcn.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace {
@@ -43,11 +46,22 @@ ssize_t failWith(int number)
     return -1;
 }
 
+[[noreturn]] void stall()
+{
+    for (;;)
+        sleep(3600);
+}
+
+std::string_view faultKind()
+{
+    const char *given = std::getenv("FAULT_KIND");
+    return given != nullptr ? given : "";
+}
+
 ssize_t faultyRead(Pread real, int descriptor, void *out, std::size_t size, off_t offset)
 {
     static std::atomic<unsigned> calls = 0;
-    const char *given = std::getenv("FAULT_KIND");
-    const std::string_view kind = given != nullptr ? given : "";
+    const std::string_view kind = faultKind();
     if (kind.empty() || !isFaulty(descriptor))
         return real(descriptor, out, size, offset);
     if (kind == "short")
@@ -58,13 +72,15 @@ ssize_t faultyRead(Pread real, int descriptor, void *out, std::size_t size, off_
     const off_t end = number("FAULT_END", off_t(1) << 62);
     if (offset >= end || offset + off_t(size) <= begin)
         return real(descriptor, out, size, offset);
+    static std::atomic<off_t> met = 0;
+    if (met++ < number("FAULT_SPARE", 0))
+        return real(descriptor, out, size, offset);
     if (kind == "end")
         return offset >= begin ? 0 : real(descriptor, out, std::size_t(begin - offset), offset);
     if (kind == "eio")
         return failWith(EIO);
     if (kind == "stall")
-        for (;;)
-            sleep(3600);
+        stall();
     if (kind == "estale")
         return failWith(ESTALE);
     return real(descriptor, out, size, offset);
@@ -89,6 +105,24 @@ ssize_t pread(int descriptor, void *out, size_t size, off_t offset)
 {
     static const Pread real = realOf("pread");
     return faultyRead(real, descriptor, out, size, offset);
+}
+
+int fstat(int descriptor, struct stat *state)
+{
+    static const auto real =
+        reinterpret_cast<int (*)(int, struct stat *)>(dlsym(RTLD_NEXT, "fstat"));
+    if (faultKind() == "stall-open" && isFaulty(descriptor))
+        stall();
+    return real(descriptor, state);
+}
+
+int fstat64(int descriptor, struct stat64 *state)
+{
+    static const auto real =
+        reinterpret_cast<int (*)(int, struct stat64 *)>(dlsym(RTLD_NEXT, "fstat64"));
+    if (faultKind() == "stall-open" && isFaulty(descriptor))
+        stall();
+    return real(descriptor, state);
 }
 
 } // extern "C"
