@@ -136,7 +136,7 @@ VerdictFacts gatherFacts(const CheckpointComparison &comparison, const Compariso
     VerdictFacts facts;
     facts.toleranceAsked = context.toleranceAsked;
     facts.partial = context.partial;
-    facts.unreadable = context.changed;
+    facts.changed = context.changed;
     facts.incomplete = !context.complete;
     Evidence evidence;
     bool any = false;

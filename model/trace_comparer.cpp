@@ -118,7 +118,7 @@ struct TraceComparer::State
     void count(std::optional<std::int64_t> microBatch, std::optional<std::int64_t> iteration,
                const EvidenceSum &evidence, std::uint64_t oneSided, Unit &unit);
     void propose(RankDivergence divergence, std::uint64_t ordinal, Unit &unit) const;
-    void takeFeed(TraceFeed &feed, bool isA, const TracePlan::Unit &planned);
+    void takeFeed(TraceFeed &feed, bool isA);
     void tellUnit(bool isA, const TracePlan::Unit &planned, std::string code, std::string text);
     Classification classOf(const TraceRecord &record, const RecordEvidence &evidence,
                            const TraceRecord &other, const Unit &unit) const;
@@ -420,8 +420,13 @@ void TraceComparer::State::compareUnit(const TracePlan::Unit &planned, const std
         result.facts.unreadable = true;
     }
     settleLone(planned, feedA.certificate(), feedB.certificate(), status.ok(), unit);
-    takeFeed(feedA, true, planned);
-    takeFeed(feedB, false, planned);
+    // How far each was read when one of them failed says nothing of how it was written.
+    if (status.ok()) {
+        certification.takeUnit(feedA.certificate(), true, planned, result);
+        certification.takeUnit(feedB.certificate(), false, planned, result);
+    }
+    takeFeed(feedA, true);
+    takeFeed(feedB, false);
     for (std::string &limit : walk.limits())
         tellUnit(true, planned, std::string(toString(ErrorCode::Limit)), std::move(limit));
     if (rankLinks < MostRankLinks)
@@ -430,9 +435,8 @@ void TraceComparer::State::compareUnit(const TracePlan::Unit &planned, const std
     closeUnit(planned.rank, std::move(unit), feedA.excluded() + feedB.excluded() > 0);
 }
 
-void TraceComparer::State::takeFeed(TraceFeed &feed, bool isA, const TracePlan::Unit &planned)
+void TraceComparer::State::takeFeed(TraceFeed &feed, bool isA)
 {
-    certification.takeUnit(feed.certificate(), isA, planned, result);
     result.coverage.duplicates += feed.duplicates();
     (isA ? result.coverage.excludedA : result.coverage.excludedB) += feed.excluded();
     for (Diagnostic &diagnostic : feed.takeDiagnostics())

@@ -33,7 +33,8 @@ std::string metricsText(const Coverage &coverage)
         + "; only what was logged is known";
 }
 
-std::string tensorsText(const Coverage &coverage, bool wholeIsKnown)
+/// `tracesWereRead`: to their ends, so that all their records are counted.
+std::string tensorsText(const Coverage &coverage, bool wholeIsKnown, bool tracesWereRead)
 {
     std::string text;
     if (onlyMetrics(coverage))
@@ -43,8 +44,9 @@ std::string tensorsText(const Coverage &coverage, bool wholeIsKnown)
                         "tensors");
     if (coverage.recordsTotal > 0) {
         text += text.empty() ? "" : ", ";
-        text += partText(coverage.recordsCompared, coverage.recordsTotal, wholeIsKnown,
-                         "record of the traces", "records of the traces");
+        text += partText(coverage.recordsCompared, coverage.recordsTotal,
+                         wholeIsKnown && tracesWereRead, "record of the traces",
+                         "records of the traces");
     }
     return text;
 }
@@ -52,7 +54,8 @@ std::string tensorsText(const Coverage &coverage, bool wholeIsKnown)
 std::string coverageText(const VerdictFacts &facts)
 {
     const std::string steps = stepsLeftOut(facts.coverage);
-    std::string text = tensorsText(facts.coverage, steps.empty() && !facts.incomplete);
+    std::string text =
+        tensorsText(facts.coverage, steps.empty() && !facts.incomplete, !facts.unreadable);
     // What was compared without a tensor are values.
     const bool compared = std::max(facts.strength, facts.differenceStrength) > Strength::None;
     if (text.empty())
@@ -111,6 +114,7 @@ std::string undecidedReason(const VerdictFacts &facts)
     };
     add(facts.partial, "not everything was looked at");
     add(facts.unreadable, "something could not be read");
+    add(facts.changed, "a file changed while it was read");
     add(facts.incomplete, "a side holds something that was not compared");
     add(facts.ambiguous, "a pairing is ambiguous");
     add(facts.notComparable, "something cannot be compared");
@@ -255,6 +259,7 @@ void merge(VerdictFacts &into, const VerdictFacts &part)
     into.orderDiffers |= part.orderDiffers;
     into.valuesMissing |= part.valuesMissing;
     into.unreadable |= part.unreadable;
+    into.changed |= part.changed;
     into.ambiguous |= part.ambiguous;
     into.notComparable |= part.notComparable;
     into.oneSidedIncomplete |= part.oneSidedIncomplete;

@@ -66,6 +66,7 @@ struct VerdictFacts
     bool orderDiffers = false; ///< records of two traces are equal and come in another order
 
     bool unreadable = false, ambiguous = false, notComparable = false;
+    bool changed = false;            ///< a file, while it was read
     bool oneSidedIncomplete = false; ///< an item on one side only, a catalogue incomplete
     bool incomplete = false; ///< something there is was not listed: skipped, damaged, over a limit
     bool hole = false;       ///< a step missing inside the overlap of two series
