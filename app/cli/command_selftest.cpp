@@ -76,6 +76,7 @@ std::string toJson(const Checked &checked)
 {
     JsonWriter json;
     json.beginObject();
+    json.key("schema").text("forkpoint.selftest/1");
     json.key("device").text(checked.description);
     json.key("passed").number(std::uint64_t(checked.report.passed));
     json.key("failed").number(std::uint64_t(checked.report.failed));

@@ -767,7 +767,11 @@ void TestCli::aboutTheProgram()
     QCOMPARE(named(list("devices"), "cpu")["available"].toBool(), true);
     for (const QJsonValue &row : list("devices")) // what is not there says why
         QVERIFY(row["available"].toBool() || !row["reason"].toString().isEmpty());
-    QCOMPARE(run({"selftest", "--device", "cpu"}).status, 0);
+    const Ended selftest = run({"selftest", "--device", "cpu", "--json"});
+    QCOMPARE(selftest.status, 0);
+    const QJsonObject told = QJsonDocument::fromJson(selftest.out).object();
+    QCOMPARE(told["schema"].toString(), QStringLiteral("forkpoint.selftest/1"));
+    QVERIFY(told["passed"].toInt() > 0 && told["failed"].toInt(-1) == 0);
     const QJsonObject gpu = list("devices")[1].toObject();
     if (!gpu["available"].toBool())
         refusesAGpu(gpu["reason"].toString().toUtf8());
