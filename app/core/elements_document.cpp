@@ -4,6 +4,7 @@
 #include "app/core/content_partner.h"
 #include "app/core/elements_search.h"
 #include "app/core/shown_name.h"
+#include "model/assembled_source.h"
 #include "model/element_difference.h"
 #include "model/element_plane.h"
 #include "model/format.h"
@@ -96,6 +97,25 @@ std::string whyNoTensor(const Catalog &a, const Catalog &b, const std::string &n
         + ": inspect shows it, and compare both sides of it";
 }
 
+/// By which rule a side's tensor was put together, whose elements the indices count; nullptr for one
+/// of its files' own.
+const std::string *assembledBy(const TensorSource &source, TensorIndex tensor)
+{
+    const auto *assembled = dynamic_cast<const AssembledSource *>(&source);
+    return assembled ? assembled->assembledBy(tensor) : nullptr;
+}
+
+/// "; indices are of what is compared (A's: 688 elements between parameters are padding and left out)"
+std::string assembledText(const TensorPairRef &pair)
+{
+    const std::string *a = assembledBy(*pair.sourceA, pair.a);
+    const std::string *b = assembledBy(*pair.sourceB, pair.b);
+    if (!a && !b)
+        return {};
+    return "; indices are of what is compared (" + (a ? "A's: " + *a : std::string())
+        + (a && b ? "; " : "") + (b ? "B's: " + *b : std::string()) + ")";
+}
+
 } // namespace
 
 Result<MeetingTensors> findPair(std::shared_ptr<const TensorSource> a,
@@ -150,6 +170,10 @@ std::string elementsJson(const FoundElements &found)
         json.key("step_a").number(*found.stepA);
     if (found.stepB)
         json.key("step_b").number(*found.stepB);
+    if (const std::string *by = assembledBy(*found.pair->sourceA, found.pair->a))
+        json.key("assembled_a").text(*by);
+    if (const std::string *by = assembledBy(*found.pair->sourceB, found.pair->b))
+        json.key("assembled_b").text(*by);
     json.key("different_elements").number(page.differentElements);
     json.key("rows").beginArray();
     for (const ElementRow &row : page.rows) {
@@ -189,7 +213,8 @@ std::string elementsText(const FoundElements &found)
     const bool narrow = tensor.dtype.kind == ElementKind::Float && tensor.dtype.bits <= 32;
     std::string text = printable(tensor.name) + " " + printable(tensor.dtype.name) + " "
         + tensor.shape.toString() + stepsText(found) + ": " + grouped(page.differentElements)
-        + " of " + grouped(tensor.elements) + " elements differ\n";
+        + " of " + grouped(tensor.elements) + " elements differ"
+        + printable(assembledText(*found.pair)) + "\n";
     const bool placed = !page.rows.empty() && page.rows.front().places;
     if (!page.rows.empty())
         text += std::string("index\tcoordinates\tA\tB\tB-A\tULP\tbits A\tbits B")

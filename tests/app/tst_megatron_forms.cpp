@@ -105,6 +105,7 @@ private slots:
     void whatLiesBetweenParametersDecidesNothing();
     void aMomentInABufferDecides_data();
     void aMomentInABufferDecides();
+    void elementsSayWhatTheirIndicesCount();
 };
 
 void MegatronFormsTest::holdWhatTheProcessesHeld_data()
@@ -260,6 +261,27 @@ void MegatronFormsTest::aMomentInABufferDecides()
     QCOMPARE(rows[0]["different_elements"].toInt(), 1);
     QCOMPARE(rows[0]["first_place_b"]["file"], place["file"]);
     QCOMPARE(rows[0]["first_place_b"]["offset"], place["byte"]);
+}
+
+/// Behind ten parameters of 8 elements 56 are padding, behind four of 160 32.
+void MegatronFormsTest::elementsSayWhatTheirIndicesCount()
+{
+    const Copy copy("dp2/dist");
+    copy.changeElement(markedIn("dp2", "dist"));
+    QStringList arguments{"elements", Data + "dp2/dist", copy.path(), "--tensor",
+                          "optimizer.distributed.dp_group_idx_0.gbuf_idx_0.dtype_(torch.bfloat16, "
+                          "torch.float32).bucket_idx_0.exp_avg"};
+    const QByteArray said = "688 elements between parameters are padding and left out";
+    QVERIFY(run(arguments).out.contains("; indices are of what is compared (A's: " + said));
+    const QJsonObject found = run(arguments << "--json").json();
+    QVERIFY(found["assembled_a"].toString().contains(said));
+    QVERIFY(found["assembled_b"].toString().contains(said));
+    const int whole = expected("dp2")["element"].toObject()["element"].toInt();
+    QCOMPARE(found["rows"][0]["index"].toInt(), whole - 688);
+    // What is of the files' own says nothing of the kind.
+    const QStringList weight{"elements", Data + "dp2/dist", copy.path(), "--tensor",
+                             "output_layer.weight"};
+    QVERIFY(!run(weight).out.contains("indices are of"));
 }
 
 QTEST_APPLESS_MAIN(MegatronFormsTest)
