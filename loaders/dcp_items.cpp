@@ -187,7 +187,6 @@ TensorRef DcpItems::laterShard(const DcpItem &item, const DType &dtype, const Sh
     TensorRef tensor;
     tensor.dtype = dtype;
     tensor.shape = shape;
-    tensor.files = {from.source->name()};
     Extent extent;
     extent.file = m_builder.addFile(std::make_shared<LaterShard>(from.source, item, dtype, shape));
     extent.owner = from.owner;

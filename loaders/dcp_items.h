@@ -17,7 +17,8 @@ public:
 
     /// The piece of a tensor that is stored there, which must be of that type and shape: one extent
     /// over the stored shape, whose file and owner are the builder's. Of a checkpoint of more than
-    /// limits::EagerPieces pieces the containers are looked at when they are read.
+    /// limits::EagerPieces pieces the containers are looked at when they are read, and the name of the
+    /// file is left to sourceOf().
     Result<TensorRef> shard(const DcpItem &item, const DType &dtype, const Shape &shape);
     /// Lists an object at `path`: what a torch.save holds, or bytes as such.
     Status object(const DcpItem &item, const KeyPath &path);
@@ -25,6 +26,8 @@ public:
     /// Why a data file cannot be opened; said once.
     const std::optional<Error> &problemOf(std::uint32_t file);
     const std::string &nameOf(std::uint32_t file) const { return m_metadata.files[file]; }
+    /// As errors name it: a data file without a problem.
+    const std::string &sourceOf(std::uint32_t file) const { return m_files[file].source->name(); }
 
 private:
     struct File

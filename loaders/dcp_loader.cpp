@@ -11,6 +11,7 @@
 #include "model/bytes.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace forkpoint {
 
@@ -133,10 +134,10 @@ private:
         }
         tensor.conjugate = stored.conjugate;
         tensor.negate = stored.negate;
-        for (std::string &name : stored.files) {
-            if (std::find(tensor.files.begin(), tensor.files.end(), name) == tensor.files.end())
-                tensor.files.push_back(std::move(name));
-        }
+        if (stored.files.empty())
+            addFile(m_items.sourceOf(item->file), tensor);
+        for (const std::string &name : stored.files)
+            addFile(name, tensor);
         Extent extent = std::move(stored.extents.front());
         if (described.unflattened)
             return unflatten(described, box, extent, tensor);
@@ -144,6 +145,12 @@ private:
             extent.box = std::move(box);
         tensor.extents.push_back(std::move(extent));
         return {};
+    }
+
+    static void addFile(const std::string &name, TensorRef &tensor)
+    {
+        if (std::find(tensor.files.begin(), tensor.files.end(), name) == tensor.files.end())
+            tensor.files.push_back(name);
     }
 
     /// A piece of [X/x, Y/y, x*y]: part of the row-major elements of one block of [x, y].
@@ -310,17 +317,15 @@ private:
     static void tellStrays(const DirectoryView &view, CheckpointBuilder &builder)
     {
         const std::size_t prefix = view.prefix.size();
-        std::vector<std::string> known;
+        std::unordered_set<std::string_view> known;
         for (std::size_t i = 0; i < builder.fileCount(); ++i) {
-            const std::string &file = builder.file(FileIndex(i))->name();
-            known.push_back(file.size() > prefix ? file.substr(prefix) : file);
+            const std::string_view file = builder.file(FileIndex(i))->name();
+            known.insert(file.size() > prefix ? file.substr(prefix) : file);
         }
-        std::sort(known.begin(), known.end());
         std::size_t strays = 0;
         std::string first;
         for (const DirectoryEntry &entry : view.listing.entries) {
-            if (!isDataFile(entry.name)
-                || std::binary_search(known.begin(), known.end(), entry.name))
+            if (!isDataFile(entry.name) || known.contains(entry.name))
                 continue;
             if (strays++ == 0)
                 first = entry.name;

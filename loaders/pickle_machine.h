@@ -119,6 +119,75 @@ private:
     }
 };
 
+// What nearly every opcode calls is inline: a .metadata of 10^6 pieces has 50 million opcodes.
+
+inline Result<std::string_view> PickleMachine::take(std::uint64_t count)
+{
+    if (count > m_in.size() - m_at)
+        return error(ErrorCode::Truncated,
+                     "needs " + std::to_string(count) + " more bytes, "
+                         + std::to_string(m_in.size() - m_at) + " are left");
+    const std::string_view taken = m_in.substr(m_at, std::size_t(count));
+    m_at += std::size_t(count);
+    return taken;
+}
+
+inline Result<NodeId> PickleMachine::add(PickleNode node)
+{
+    if (m_graph->nodes.size() >= m_maxNodes)
+        return error(ErrorCode::Limit, "more than " + std::to_string(m_maxNodes) + " objects");
+    m_graph->nodes.push_back(node);
+    return NodeId(m_graph->nodes.size() - 1);
+}
+
+inline Status PickleMachine::pushId(NodeId id)
+{
+    if (m_stack.size() >= m_maxNodes)
+        return error(ErrorCode::Limit, "the stack grows beyond every real pickle");
+    m_stack.push_back(id);
+    return {};
+}
+
+inline Status PickleMachine::push(PickleNode node)
+{
+    FP_TRY(const NodeId id, add(node));
+    return pushId(id);
+}
+
+inline Result<NodeId> PickleMachine::top() const
+{
+    const std::size_t floor = m_marks.empty() ? 0 : m_marks.back();
+    if (m_stack.size() <= floor)
+        return shortStack();
+    return m_stack.back();
+}
+
+inline Result<NodeId> PickleMachine::pop()
+{
+    FP_TRY(const NodeId id, top());
+    m_stack.pop_back();
+    return id;
+}
+
+inline Status PickleMachine::put(std::uint64_t index)
+{
+    FP_TRY(const NodeId id, top());
+    if (index >= m_maxNodes)
+        return error(ErrorCode::Limit,
+                     "memo index " + std::to_string(index) + " is beyond every real pickle");
+    if (index >= m_memo.size())
+        m_memo.resize(std::size_t(index) + 1, NoNode);
+    m_memo[std::size_t(index)] = id;
+    return {};
+}
+
+inline Status PickleMachine::get(std::uint64_t index)
+{
+    if (index >= m_memo.size() || m_memo[std::size_t(index)] == NoNode)
+        return malformed("reads memo " + std::to_string(index) + ", which was never put");
+    return pushId(m_memo[std::size_t(index)]);
+}
+
 template <class T>
 Result<T> PickleMachine::number()
 {

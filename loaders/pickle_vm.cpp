@@ -19,17 +19,6 @@ constexpr std::uint64_t FirstRead = 64u << 10;
 
 // --- arguments ----------------------------------------------------------------------------------
 
-Result<std::string_view> PickleMachine::take(std::uint64_t count)
-{
-    if (count > m_in.size() - m_at)
-        return error(ErrorCode::Truncated,
-                     "needs " + std::to_string(count) + " more bytes, "
-                         + std::to_string(m_in.size() - m_at) + " are left");
-    const std::string_view taken = m_in.substr(m_at, std::size_t(count));
-    m_at += std::size_t(count);
-    return taken;
-}
-
 Result<std::string_view> PickleMachine::line()
 {
     const std::size_t end = m_in.find('\n', m_at);
@@ -41,28 +30,6 @@ Result<std::string_view> PickleMachine::line()
 }
 
 // --- nodes --------------------------------------------------------------------------------------
-
-Result<NodeId> PickleMachine::add(PickleNode node)
-{
-    if (m_graph->nodes.size() >= m_maxNodes)
-        return error(ErrorCode::Limit, "more than " + std::to_string(m_maxNodes) + " objects");
-    m_graph->nodes.push_back(node);
-    return NodeId(m_graph->nodes.size() - 1);
-}
-
-Status PickleMachine::pushId(NodeId id)
-{
-    if (m_stack.size() >= m_maxNodes)
-        return error(ErrorCode::Limit, "the stack grows beyond every real pickle");
-    m_stack.push_back(id);
-    return {};
-}
-
-Status PickleMachine::push(PickleNode node)
-{
-    FP_TRY(const NodeId id, add(node));
-    return pushId(id);
-}
 
 Status PickleMachine::pushSlice(PickleKind kind, std::string_view text, bool flag)
 {
@@ -179,21 +146,6 @@ PickleGrowth &PickleMachine::growthOf(NodeId id)
 }
 
 // --- stack --------------------------------------------------------------------------------------
-
-Result<NodeId> PickleMachine::top() const
-{
-    const std::size_t floor = m_marks.empty() ? 0 : m_marks.back();
-    if (m_stack.size() <= floor)
-        return shortStack();
-    return m_stack.back();
-}
-
-Result<NodeId> PickleMachine::pop()
-{
-    FP_TRY(const NodeId id, top());
-    m_stack.pop_back();
-    return id;
-}
 
 Result<std::span<const NodeId>> PickleMachine::itemsAboveMark()
 {
@@ -344,7 +296,8 @@ Result<std::shared_ptr<const PickleGraph>> PickleMachine::run(std::stop_token st
         if (m_at >= m_frameEnd)
             m_frameEnd = std::numeric_limits<std::size_t>::max();
         const char opcode = m_in[m_at++];
-        FP_CHECK(step(opcode));
+        constexpr char Memoize = '\x94'; // every third
+        FP_CHECK(opcode == Memoize ? put(m_memo.size()) : step(opcode));
         if (m_opcodeAt < m_frameEnd && m_at > m_frameEnd)
             return malformed("a frame ends inside an opcode");
     }

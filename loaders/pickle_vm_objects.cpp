@@ -71,9 +71,10 @@ Status PickleMachine::lastToTuple(std::size_t count)
     const std::size_t floor = m_marks.empty() ? 0 : m_marks.back();
     if (m_stack.size() - floor < count)
         return shortStack();
-    const std::vector<NodeId> items(m_stack.end() - std::ptrdiff_t(count), m_stack.end());
+    std::array<NodeId, 3> items{};
+    std::copy_n(m_stack.end() - std::ptrdiff_t(count), count, items.begin());
     m_stack.resize(m_stack.size() - count);
-    return pushTuple(items);
+    return pushTuple(std::span(items).first(count));
 }
 
 Status PickleMachine::markToContainer(char opcode)
@@ -138,25 +139,6 @@ Status PickleMachine::stepContainer(char opcode)
 }
 
 // --- memo ---------------------------------------------------------------------------------------
-
-Status PickleMachine::put(std::uint64_t index)
-{
-    FP_TRY(const NodeId id, top());
-    if (index >= m_maxNodes)
-        return error(ErrorCode::Limit,
-                     "memo index " + std::to_string(index) + " is beyond every real pickle");
-    if (index >= m_memo.size())
-        m_memo.resize(std::size_t(index) + 1, NoNode);
-    m_memo[std::size_t(index)] = id;
-    return {};
-}
-
-Status PickleMachine::get(std::uint64_t index)
-{
-    if (index >= m_memo.size() || m_memo[std::size_t(index)] == NoNode)
-        return malformed("reads memo " + std::to_string(index) + ", which was never put");
-    return pushId(m_memo[std::size_t(index)]);
-}
 
 Status PickleMachine::stepMemo(char opcode)
 {
