@@ -103,6 +103,25 @@ constexpr std::string_view Extract = R"(Examples:
 
 Raw bytes are row-major and little-endian, whatever the file's order was.)";
 
+constexpr std::string_view Formats = R"(Examples:
+  forkpoint-cli formats
+  forkpoint-cli formats --json                         with the reason where one is not available
+
+Exit status: 0.)";
+
+constexpr std::string_view Devices = R"(Examples:
+  forkpoint-cli devices
+  forkpoint-cli compare A B --device cuda:0            on one of them; refused where it cannot be used
+
+What computes changes no bit of a result. "auto" measures and takes the fastest, the copy included.)";
+
+constexpr std::string_view Selftest = R"(Examples:
+  forkpoint-cli selftest                               everything that can compute here
+  forkpoint-cli selftest --device cuda:0 --deep        one device, more data, and its rates
+
+Each device is held against known vectors and against the scalar definition, bit for bit. Exit status:
+0 all passed, 2 something failed or nothing could be checked; "not run" names what could not, and why.)";
+
 struct Footer
 {
     std::string_view command, text;
@@ -117,6 +136,9 @@ constexpr Footer Footers[] = {
     {"elements", Elements},
     {"extract", Extract},
     {"index", Index},
+    {"formats", Formats},
+    {"devices", Devices},
+    {"selftest", Selftest},
 };
 
 } // namespace

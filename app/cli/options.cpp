@@ -29,8 +29,9 @@ void addCommon(CLI::App &command, Options &options)
         ->capture_default_str()
         ->check(CLI::Range(0, 1024));
     command
-        .add_option("--stall-after", options.stallAfter,
-                    "Give up a file when one read of it takes longer than SECONDS")
+        .add_option(
+            "--stall-after", options.stallAfter,
+            "Give up a file when one call for it (reading, opening) takes longer than SECONDS")
         ->type_name("SECONDS")
         ->capture_default_str()
         ->check(CLI::Range(0.1, 1e6));

@@ -25,7 +25,7 @@ struct Options
     std::string output; ///< -o; empty: standard output
     std::string device = "auto";
     std::size_t threads = 0; ///< 0: as many as the machine has
-    double stallAfter = 120; ///< seconds that one read may take before its file is given up
+    double stallAfter = 120; ///< seconds that one call of the file system may take
     OpenOptions open;
     CompareOptions compare;
     std::vector<std::string> reports;
