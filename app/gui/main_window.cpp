@@ -2,6 +2,7 @@
 #include "app/gui/main_window.h"
 
 #include "app/gui/help_dialogs.h"
+#include "app/gui/investigation_page.h"
 #include "app/gui/report_printer.h"
 #include "app/gui/system_theme.h"
 #include "widgets/display_text.h"
@@ -105,25 +106,7 @@ QWidget *MainWindow::buildInvestigation()
     m_splitter->setStretchFactor(1, 700);
     m_splitter->setSizes({560, 700}); // a proportion: the layout scales it
     m_splitter->setChildrenCollapsible(false);
-    m_splitter->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Ignored);
-    keepRoom();
-
-    auto *page = new QWidget;
-    auto *layout = new QVBoxLayout(page);
-    const int space = fontMetrics().height() / 2;
-    layout->setContentsMargins(space, space, space, 0);
-    layout->setSpacing(space);
-    layout->addWidget(m_banner);
-    layout->addWidget(m_strip);
-    layout->addWidget(m_splitter, 1);
-    return page;
-}
-
-/// For tables and plots, before the page scrolls.
-void MainWindow::keepRoom()
-{
-    constexpr int FewestLines = 20;
-    m_splitter->setMinimumHeight(FewestLines * fontMetrics().height());
+    return new InvestigationPage(m_banner, m_strip, m_splitter);
 }
 
 void MainWindow::buildToolBar()
@@ -155,7 +138,8 @@ void MainWindow::buildDocks()
          std::initializer_list<QDockWidget *>{m_findings, m_problems, m_nonFinite, m_resume}) {
         dock->hide();
         if (auto *table = dock->findChild<RemarkTable *>())
-            connect(table, &RemarkTable::roomChanged, this, [this, dock] { giveRoom(dock); });
+            connect(table, &RemarkTable::roomChanged, this,
+                    [this, dock] { giveRoom(dock, false); });
     }
 }
 
@@ -251,11 +235,12 @@ void MainWindow::raise(QDockWidget *dock)
     dock->show();
     dock->raise();
     if (opens) // and has its place among the others, which takes until then
-        QTimer::singleShot(0, this, [this, dock] { giveRoom(dock); });
+        QTimer::singleShot(0, this, [this, dock] { giveRoom(dock, true); });
 }
 
-/// An empty dock takes its line, one with rows what it had or as much as it asks for.
-void MainWindow::giveRoom(QDockWidget *dock)
+/// An empty dock takes its line, one with rows what it had or as much as it asks for; of a small
+/// window, or with large letters, the lists keep the most.
+void MainWindow::giveRoom(QDockWidget *dock, bool opens)
 {
     const auto *table = dock->findChild<RemarkTable *>();
     if (dock->isHidden() || dock->isFloating() || !table)
@@ -263,9 +248,11 @@ void MainWindow::giveRoom(QDockWidget *dock)
     const QList<QDockWidget *> others = tabifiedDockWidgets(dock);
     const bool isAlone = std::all_of(others.begin(), others.end(),
                                      [](const QDockWidget *other) { return other->isHidden(); });
-    const int wanted = dock->sizeHint().height();
-    if (table->isEmpty() ? isAlone : dock->height() < wanted)
-        resizeDocks({dock}, {wanted}, Qt::Vertical);
+    const int asked = dock->sizeHint().height();
+    const int wanted = std::max(dock->minimumSizeHint().height(), std::min(asked, height() / 4));
+    if (table->isEmpty() ? isAlone
+                         : dock->height() < wanted || (opens && wanted < asked && isAlone))
+        resizeDocks({dock}, {table->isEmpty() ? asked : wanted}, Qt::Vertical);
 }
 
 void MainWindow::showMessage(const QString &text)
@@ -395,8 +382,6 @@ void MainWindow::closeEvent(QCloseEvent *event)
 /// Files may have changed while one looked elsewhere.
 void MainWindow::changeEvent(QEvent *event)
 {
-    if (event->type() == QEvent::FontChange)
-        keepRoom();
     if (event->type() == QEvent::ActivationChange && isActiveWindow())
         m_context.checkFiles();
     QMainWindow::changeEvent(event);

@@ -54,7 +54,6 @@ protected:
 private:
     QWidget *buildInvestigation();
     QStackedWidget *buildRight();
-    void keepRoom();
     void buildToolBar();
     void buildDocks();
     void buildStatusLine();
@@ -87,7 +86,7 @@ private:
     void copyCommand();
     void setFontPoints(int points);
     void raise(QDockWidget *dock);
-    void giveRoom(QDockWidget *dock);
+    void giveRoom(QDockWidget *dock, bool opens);
     std::optional<Place> currentPlace() const;
     void rememberPlace();
     void refreshPlaces();

@@ -29,10 +29,11 @@ ClassSummary summary(Outcome outcome, std::uint64_t identical, std::uint64_t dif
     return result;
 }
 
-QString textOf(const RunComparison &comparison, const CheckpointComparison &shown)
+QString textOf(const RunComparison &comparison, const CheckpointComparison &shown,
+               bool brief = false)
 {
     QString text;
-    for (const auto &segment : classRow(comparison, shown, Theme::of({})))
+    for (const auto &segment : classRow(comparison, shown, brief, Theme::of({})))
         text += segment.text;
     return text.replace(QChar(QChar::Nbsp), u' ').simplified();
 }
@@ -66,6 +67,18 @@ private slots:
         QVERIFY2(text.contains(u"… rng no difference so far"), qPrintable(text));
         QVERIFY2(text.contains(u"≠ optimizer 1 of 4 differ"), qPrintable(text));
         QVERIFY(!text.contains(u'='));
+    }
+
+    void inBriefClassesOfWhichTheSameIsSaidStandTogether()
+    {
+        CheckpointComparison shown;
+        shown.byClass[StateClass::Weights] = summary(Outcome::Different, 2, 1);
+        shown.byClass[StateClass::Optimizer] = summary(Outcome::Different, 2, 1);
+        shown.byClass[StateClass::Counter] = summary(Outcome::Identical, 1, 0);
+        const QString text = textOf(traced(LinkStatus::Equal, 0), shown, true);
+        QCOMPARE(text,
+                 QStringLiteral("≠ weights 1 of 3 differ ≠ optimizer 1 of 3 differ "
+                                "– scheduler, data not recorded = counter, rng equal"));
     }
 
     void aCheckpointThatDiffersIsNotCalledEqual()

@@ -26,6 +26,7 @@
 #include <QMenuBar>
 #include <QRadioButton>
 #include <QSettings>
+#include <QStatusBar>
 #include <QStyleOptionButton>
 #include <QTemporaryDir>
 #include <QTest>
@@ -93,6 +94,8 @@ private Q_SLOTS:
     void whatWasNotComparedIsNotCalledUnrecorded();
     void dialogsShowAllOfTheirTexts();
     void anEmptyDockTakesLittleRoom();
+    void largeLettersLeaveSixRows_data();
+    void largeLettersLeaveSixRows();
 
 private:
     QTemporaryDir m_folder;
@@ -435,6 +438,55 @@ void TestWindowStates::anEmptyDockTakesLittleRoom()
     QTRY_VERIFY(heightOf("problems") > 2 * line && heightOf("problems") < 6 * line);
     viewer.window.showPart(QStringLiteral("resume"));
     QTRY_VERIFY(heightOf("resume") >= 8 * line); // docks move by and by
+}
+
+void TestWindowStates::largeLettersLeaveSixRows_data()
+{
+    QTest::addColumn<QString>("page");
+    QTest::addColumn<QString>("folder");
+    QTest::newRow("tensors") << "tensorTable"
+                             << "";
+    QTest::newRow("records") << "recordTable"
+                             << "/captures";
+}
+
+/// 16 points in 1280 x 800, where the verdict is long and the strip is high.
+void TestWindowStates::largeLettersLeaveSixRows()
+{
+    QFETCH(QString, page);
+    QFETCH(QString, folder);
+    const QString samples = QStringLiteral(FORKPOINT_SAMPLES);
+    const QFont before = QApplication::font();
+    Viewer viewer;
+    viewer.window.applyFont(16);
+    viewer.context.openPair(samples + folder + QStringLiteral("/A"),
+                            samples + folder + QStringLiteral("/C"));
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
+    viewer.window.showPart(page == QStringLiteral("recordTable") ? QStringLiteral("records")
+                                                                 : QStringLiteral("tensors"));
+    auto *banner = viewer.find<VerdictBanner>();
+    QTRY_VERIFY(banner->isBrief());
+    const auto *list = viewer.window.findChild<QTreeView *>(page);
+    QTRY_VERIFY(list && list->isVisible() && list->model()->rowCount() > 6);
+    const auto rows = [&] {
+        return list->viewport()->height() / list->visualRect(list->currentIndex()).height();
+    };
+    QTRY_VERIFY(rows() >= 6);
+    // In view: neither cut off by the window nor scrolled away.
+    const QPoint end = list->mapTo(&viewer.window, QPoint(0, list->height()));
+    QVERIFY(end.y() <= viewer.window.statusBar()->y());
+    // What the verdict leaves out is one link away, and goes again.
+    const int height = banner->height();
+    for (const char *link : {"more", "less"}) {
+        for (StyledText *text : banner->findChildren<StyledText *>()) {
+            if (text->isVisible() && text->links().contains(QLatin1String(link)))
+                Q_EMIT text->linkActivated(QLatin1String(link));
+        }
+        const bool isWhole = link == QStringLiteral("more");
+        QTRY_COMPARE(banner->height() > height, isWhole);
+        QCOMPARE(banner->isBrief(), !isWhole);
+    }
+    QApplication::setFont(before);
 }
 
 FP_WIDGET_TEST_MAIN(TestWindowStates)

@@ -26,28 +26,73 @@ QString unbroken(QString text)
     return text.replace(u' ', QChar(QChar::Nbsp));
 }
 
-void addEntry(Segments &segments, Outcome outcome, bool pending, const QString &name,
+/// One class, or in brief several of which the same is said.
+struct Entry
+{
+    QString sign;
+    QColor color;
+    std::vector<std::pair<QString, QString>> names; ///< and their links
+    QString text;
+    bool isPlain = false; ///< there is nothing of it
+};
+
+void addEntry(std::vector<Entry> &entries, Outcome outcome, bool pending, const QString &name,
               const QString &link, const QString &text, const Theme &theme)
 {
-    segments.push_back({unbroken((pending ? QStringLiteral("?") : sign(outcome)) + u' '),
-                        theme.color(outcome), true});
-    segments.push_back({name, theme.color(outcome), true, false, link});
-    segments.push_back({unbroken(u' ' + text), theme.muted});
+    entries.push_back({pending ? QStringLiteral("?") : sign(outcome),
+                       theme.color(outcome),
+                       {{name, link}},
+                       text});
 }
 
 /// What is equal so far, while more may come, is no outcome.
-void addEqualSoFar(Segments &segments, const QString &name, const QString &link, const Theme &theme)
+void addEqualSoFar(std::vector<Entry> &entries, const QString &name, const QString &link,
+                   const Theme &theme)
 {
-    segments.push_back({unbroken(QStringLiteral("… ")), theme.muted, true});
-    segments.push_back({name, theme.muted, true, false, link});
-    segments.push_back({unbroken(u' ' + tr("no difference so far")), theme.muted});
+    entries.push_back(
+        {QStringLiteral("…"), theme.muted, {{name, link}}, tr("no difference so far")});
 }
 
-void addSummary(Segments &segments, const QString &name, const ClassSummary &summary,
+/// Those of which the same is said as one, unless they differ.
+std::vector<Entry> merged(const std::vector<Entry> &entries)
+{
+    std::vector<Entry> result;
+    for (const Entry &entry : entries) {
+        const auto same = std::find_if(result.begin(), result.end(), [&](const Entry &other) {
+            return other.sign == entry.sign && other.text == entry.text
+                && entry.sign != sign(Outcome::Different);
+        });
+        if (same == result.end())
+            result.push_back(entry);
+        else
+            same->names.insert(same->names.end(), entry.names.begin(), entry.names.end());
+    }
+    return result;
+}
+
+Segments segmentsOf(const std::vector<Entry> &entries, const Theme &theme)
+{
+    Segments segments;
+    for (const Entry &entry : entries) {
+        if (!segments.empty())
+            segments.push_back({QStringLiteral("     ")});
+        segments.push_back({unbroken(entry.sign + u' '), entry.color, !entry.isPlain});
+        for (std::size_t i = 0; i < entry.names.size(); ++i) {
+            const auto &[name, link] = entry.names[i];
+            if (i > 0)
+                segments.push_back({QStringLiteral(", "), theme.muted});
+            segments.push_back({name, entry.color, !entry.isPlain, false, link});
+        }
+        segments.push_back({unbroken(u' ' + entry.text), theme.muted});
+    }
+    return segments;
+}
+
+void addSummary(std::vector<Entry> &entries, const QString &name, const ClassSummary &summary,
                 bool isFinished, const Theme &theme)
 {
     if (!isFinished && summary.outcome != Outcome::Different) {
-        addEqualSoFar(segments, name, QStringLiteral("class:") + name, theme);
+        addEqualSoFar(entries, name, QStringLiteral("class:") + name, theme);
         return;
     }
     const StatusCounts &counts = summary.counts;
@@ -60,33 +105,32 @@ void addSummary(Segments &segments, const QString &name, const ClassSummary &sum
     else if (summary.outcome != Outcome::Identical)
         text = tr("unknown");
     const bool pending = summary.outcome == Outcome::Undecided && counts.notCompared == total;
-    addEntry(segments, summary.outcome, pending, name, QStringLiteral("class:") + name, text,
-             theme);
+    addEntry(entries, summary.outcome, pending, name, QStringLiteral("class:") + name, text, theme);
 }
 
-void addEvidence(Segments &segments, const QString &name, const ChainLink &link, bool isFinished,
-                 const Theme &theme)
+void addEvidence(std::vector<Entry> &entries, const QString &name, const ChainLink &link,
+                 bool isFinished, const Theme &theme)
 {
     const QString place = link.step
         ? QStringLiteral("place:%1:%2").arg(*link.step).arg(QString::fromStdString(link.stage))
         : QString(); // no step, no place to show
     if (!isFinished && link.status != LinkStatus::Different) {
-        addEqualSoFar(segments, name, place, theme);
+        addEqualSoFar(entries, name, place, theme);
         return;
     }
     switch (link.status) {
     case LinkStatus::Different:
-        addEntry(segments, Outcome::Different, false, name, place,
+        addEntry(entries, Outcome::Different, false, name, place,
                  tr("%1 of %2 differ").arg(groupedText(link.different), groupedText(link.compared)),
                  theme);
         return;
     case LinkStatus::Equal:
-        addEntry(segments, Outcome::Identical, false, name, place, tr("equal"), theme);
+        addEntry(entries, Outcome::Identical, false, name, place, tr("equal"), theme);
         return;
     case LinkStatus::Undecided:
     case LinkStatus::NotRecorded: break;
     }
-    addEntry(segments, Outcome::Undecided, true, name, place, tr("unknown"), theme);
+    addEntry(entries, Outcome::Undecided, true, name, place, tr("unknown"), theme);
 }
 
 /// Checkpoints beside the traces may show what the records of the step where the runs part do not.
@@ -99,7 +143,7 @@ bool saysMore(const ClassSummary &summary, const ChainLink &link)
 
 } // namespace
 
-Segments classRow(const RunComparison &comparison, const CheckpointComparison &shown,
+Segments classRow(const RunComparison &comparison, const CheckpointComparison &shown, bool brief,
                   const Theme &theme)
 {
     // These always, others only where they exist.
@@ -110,10 +154,10 @@ Segments classRow(const RunComparison &comparison, const CheckpointComparison &s
     std::map<StateClass, ChainLink> evidence;
     if (comparison.verdict.coverage.recordsTotal > 0)
         evidence = classEvidence(comparison);
-    Segments segments;
+    std::vector<Entry> entries;
     if (comparison.verdict.outcome == Outcome::NotCompared && evidence.empty()
         && shown.byClass.empty())
-        return segments; // what the files hold is not known from this
+        return {}; // what the files hold is not known from this
     const auto add = [&](StateClass stateClass, bool always) {
         const QString name = qs(toString(stateClass));
         const auto link = evidence.find(stateClass);
@@ -121,24 +165,22 @@ Segments classRow(const RunComparison &comparison, const CheckpointComparison &s
         const bool isKnown = link != evidence.end() || summary != shown.byClass.end();
         if (!isKnown && !always)
             return;
-        if (!segments.empty())
-            segments.push_back({QStringLiteral("     ")});
         const bool isSummary = summary != shown.byClass.end()
             && (link == evidence.end() || saysMore(summary->second, link->second));
         if (isSummary)
-            addSummary(segments, name, summary->second, comparison.finished, theme);
+            addSummary(entries, name, summary->second, comparison.finished, theme);
         else if (link != evidence.end())
-            addEvidence(segments, name, link->second, comparison.finished, theme);
+            addEvidence(entries, name, link->second, comparison.finished, theme);
         else
-            segments.push_back(
-                {unbroken(QStringLiteral("– ") + name + u' ' + tr("not recorded")), theme.muted});
+            entries.push_back(
+                {QStringLiteral("–"), theme.muted, {{name, {}}}, tr("not recorded"), true});
     };
     for (const StateClass stateClass : Always)
         add(stateClass, true);
     add(StateClass::Scaler, false);
     if (evidence.empty()) // gradients and activations have rows of their own in the strip
         add(StateClass::Unknown, false);
-    return segments;
+    return segmentsOf(brief ? merged(entries) : entries, theme);
 }
 
 } // namespace forkpoint

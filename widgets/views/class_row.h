@@ -11,8 +11,9 @@ namespace forkpoint {
 
 /// The truth table that users read first: each class of state, equal, different or unknown. The name
 /// of a class is a link, "class:NAME" to its tensors and values in `shown`, "place:STEP:STAGE" to the
-/// first records that say so.
+/// first records that say so. In brief, classes of which the same is said stand together.
 std::vector<StyledText::Segment> classRow(const RunComparison &comparison,
-                                          const CheckpointComparison &shown, const Theme &theme);
+                                          const CheckpointComparison &shown, bool brief,
+                                          const Theme &theme);
 
 } // namespace forkpoint

@@ -209,6 +209,15 @@ QWidget *ElementsPage::buildBar()
     m_bits->addItem(tr("bits of B"), int(BitsOf::B));
     m_bits->addItem(tr("bits of A"), int(BitsOf::A));
     m_bits->addItem(tr("A xor B"), int(BitsOf::Xor));
+    m_plotButton = new QToolButton(bar);
+    m_plotButton->setText(tr("Histogram"));
+    m_plotButton->setToolTip(tr("The histogram in place of the elements"));
+    m_plotButton->setCheckable(true);
+    m_plotButton->setAutoRaise(true);
+    m_plotButton->setFocusPolicy(Qt::TabFocus);
+    m_plotButton->hide();
+    layout->addWidget(m_plotButton);
+    connect(m_plotButton, &QToolButton::toggled, this, &ElementsPage::makeRoom);
     connect(first, &QAction::triggered, m_elements, &ElementView::goToFirstDifference);
     connect(m_goTo, &QLineEdit::returnPressed, this, [this] { goTo(m_goTo->text()); });
     connect(m_format, &QComboBox::currentIndexChanged, this, &ElementsPage::applyFormat);
@@ -234,11 +243,23 @@ void ElementsPage::resizeEvent(QResizeEvent *event)
 {
     constexpr int Characters = 150; // of a page that has room for both
     QWidget::resizeEvent(event);
+    makeRoom();
     const bool hasRoom = width() > fontMetrics().averageCharWidth() * Characters;
     if (!m_beside || m_beside->isVisibleTo(this) == hasRoom)
         return;
     m_beside->setVisible(hasRoom);
     m_upper->setSizes({width() / 2, width() / 2});
+}
+
+/// A low page shows the elements or the histogram, as chosen.
+void ElementsPage::makeRoom()
+{
+    constexpr int Lines = 16;
+    const bool isLow = height() < Lines * fontMetrics().height();
+    m_plotButton->setVisible(isLow);
+    const bool isPlot = isLow && m_plotButton->isChecked();
+    m_upper->setVisible(!isLow || isPlot);
+    m_elements->setVisible(!isPlot);
 }
 
 void ElementsPage::applyFormat()

@@ -9,6 +9,7 @@ class QComboBox;
 class QLabel;
 class QLineEdit;
 class QSplitter;
+class QToolButton;
 
 namespace forkpoint {
 
@@ -53,9 +54,11 @@ private:
     void markCurrent();
     void showOrder();
     void showPlace();
+    void makeRoom();
 
     ViewContext *m_context;
     QSplitter *m_upper;
+    QToolButton *m_plotButton; ///< while there is room for one of both alone
     HistogramPlot *m_plot;
     QWidget *m_beside = nullptr;
     QComboBox *m_plotKind, *m_order, *m_format, *m_bits;

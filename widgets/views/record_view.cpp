@@ -216,6 +216,20 @@ void RecordView::refreshTable()
     m_view->setColumnHidden(int(ObservationColumn::Evidence), isAlone);
 }
 
+/// Shapes, which the tool tip has, give way to what is set against each other.
+void RecordView::makeRoom()
+{
+    constexpr int Characters = 76;
+    m_view->setColumnHidden(int(ObservationColumn::Shape),
+                            width() < columnWidth(m_view, Characters));
+}
+
+void RecordView::resizeEvent(QResizeEvent *event)
+{
+    QWidget::resizeEvent(event);
+    makeRoom();
+}
+
 void RecordView::refreshHeader()
 {
     if (!m_row) {
@@ -340,6 +354,7 @@ void RecordView::showEvent(QShowEvent *event)
 void RecordView::changeEvent(QEvent *event)
 {
     if (event->type() == QEvent::PaletteChange || event->type() == QEvent::FontChange) {
+        makeRoom();
         refreshHeader();
         showLines({});
     }

@@ -37,12 +37,14 @@ Q_SIGNALS:
 
 protected:
     void showEvent(QShowEvent *event) override;
+    void resizeEvent(QResizeEvent *event) override;
     void changeEvent(QEvent *event) override;
 
 private:
     QWidget *buildLines(Side side);
     void refreshHeader();
     void refreshTable();
+    void makeRoom();
     void ask();
     void receive(quint64 id, std::shared_ptr<const RecordText> text);
     void showLines(const QString &instead);

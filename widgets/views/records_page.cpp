@@ -5,17 +5,15 @@
 #include "widgets/display_text.h"
 #include "widgets/models/record_cells.h"
 #include "widgets/views/flow_layout.h"
+#include "widgets/views/record_columns.h"
 #include "widgets/views/table_actions.h"
 #include "widgets/views/view_setup.h"
 
 #include <QAction>
 #include <QComboBox>
-#include <QHeaderView>
-#include <QKeyEvent>
 #include <QLabel>
 #include <QScrollBar>
 #include <QStackedWidget>
-#include <QStyle>
 #include <QTimer>
 #include <QToolButton>
 #include <QTreeView>
@@ -33,13 +31,6 @@ using Seek = RecordQuery::Seek;
 /// Steps that the box offers; others are chosen in the timeline.
 constexpr std::size_t MostSteps = 2000;
 constexpr int MostRankCharacters = 24;
-/// Widths in characters; the name's is what is left.
-constexpr int Widths[int(RecordColumn::Count)] = {2, 9, 5, 9, 0, 4, 9, 12, 12, 9};
-constexpr int NameCharacters = 18, DigestCharacters = 34;
-/// Who gives way to names first, while there is little room.
-constexpr RecordColumn GivingWay[] = {RecordColumn::Evidence, RecordColumn::Shape,
-                                      RecordColumn::Call};
-
 QString countsText(const RecordWindow &window)
 {
     const RecordCounts &counts = window.counts;
@@ -122,7 +113,7 @@ RecordsPage::RecordsPage(ViewContext *context, QWidget *parent)
       m_stack(new QStackedWidget(this))
 {
     m_view->setObjectName(QStringLiteral("recordTable"));
-    setColumnWidths(m_view, Widths);
+    setRecordColumnWidths(m_view);
     m_view->installEventFilter(this);
     auto *layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -440,58 +431,9 @@ void RecordsPage::resizeEvent(QResizeEvent *event)
     makeRoom();
 }
 
-/// Columns give way to names; the tool tip and the page of the record have them. What is left over
-/// goes to the digests too.
 void RecordsPage::makeRoom()
 {
-    int needed = columnWidth(m_view, NameCharacters)
-        + m_view->style()->pixelMetric(QStyle::PM_ScrollBarExtent);
-    for (const int characters : Widths)
-        needed += characters > 0 ? columnWidth(m_view, characters) : 0;
-    // Of one trace alone there is no other side, and one word for all rows.
-    const bool isOfA = m_of == RecordQuery::Of::A, isOfB = m_of == RecordQuery::Of::B;
-    for (const auto &[column, isHidden] :
-         {std::pair{RecordColumn::What, isOfA || isOfB}, std::pair{RecordColumn::A, isOfB},
-          std::pair{RecordColumn::B, isOfA}}) {
-        m_view->setColumnHidden(int(column), isHidden);
-        needed -= isHidden ? columnWidth(m_view, Widths[int(column)]) : 0;
-    }
-    for (const RecordColumn column : GivingWay) {
-        const bool isHidden = needed > width();
-        m_view->setColumnHidden(int(column), isHidden);
-        needed -= isHidden ? columnWidth(m_view, Widths[int(column)]) : 0;
-    }
-    const int least = columnWidth(m_view, Widths[int(RecordColumn::A)]);
-    const int most = columnWidth(m_view, DigestCharacters);
-    const int each = std::clamp(least + (width() - needed) / 3, least, most);
-    for (const RecordColumn column : {RecordColumn::A, RecordColumn::B})
-        m_view->setColumnWidth(int(column), each);
-}
-
-/// In the list F8 goes from record to record, not from step to step; at an end of the window the
-/// arrow keys go on.
-bool RecordsPage::eventFilter(QObject *object, QEvent *event)
-{
-    if (object != m_view
-        || (event->type() != QEvent::ShortcutOverride && event->type() != QEvent::KeyPress))
-        return QWidget::eventFilter(object, event);
-    const auto *key = static_cast<QKeyEvent *>(event);
-    const bool isPress = event->type() == QEvent::KeyPress;
-    if (key->key() == Qt::Key_F8) {
-        if (isPress)
-            goToDifference(key->modifiers() & Qt::ShiftModifier);
-        event->accept();
-        return true;
-    }
-    const int current = m_view->currentIndex().row();
-    const bool up = key->key() == Qt::Key_Up && current == 0 && !m_earlier->isHidden();
-    const bool down =
-        key->key() == Qt::Key_Down && current == m_model->rowCount() - 1 && !m_later->isHidden();
-    if (isPress && (up || down)) {
-        askForMore(up);
-        return true;
-    }
-    return QWidget::eventFilter(object, event);
+    fitRecordColumns(m_view, m_of, width());
 }
 
 } // namespace forkpoint

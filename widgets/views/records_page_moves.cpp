@@ -5,6 +5,8 @@
 #include "widgets/models/cell_table_model.h"
 #include "widgets/views/records_page.h"
 
+#include <QKeyEvent>
+#include <QToolButton>
 #include <QTreeView>
 
 #include <algorithm>
@@ -192,6 +194,32 @@ void RecordsPage::openTensor()
     const TraceRecord &record = current->record();
     m_context->selectPlace(record.iteration, firstKeptName(record, m_window->rank, severalRanks));
     Q_EMIT tensorRequested();
+}
+
+/// In the list F8 goes from record to record, not from step to step; at an end of the window the
+/// arrow keys go on.
+bool RecordsPage::eventFilter(QObject *object, QEvent *event)
+{
+    if (object != m_view
+        || (event->type() != QEvent::ShortcutOverride && event->type() != QEvent::KeyPress))
+        return QWidget::eventFilter(object, event);
+    const auto *key = static_cast<QKeyEvent *>(event);
+    const bool isPress = event->type() == QEvent::KeyPress;
+    if (key->key() == Qt::Key_F8) {
+        if (isPress)
+            goToDifference(key->modifiers() & Qt::ShiftModifier);
+        event->accept();
+        return true;
+    }
+    const int current = m_view->currentIndex().row();
+    const bool up = key->key() == Qt::Key_Up && current == 0 && !m_earlier->isHidden();
+    const bool down =
+        key->key() == Qt::Key_Down && current == m_model->rowCount() - 1 && !m_later->isHidden();
+    if (isPress && (up || down)) {
+        askForMore(up);
+        return true;
+    }
+    return QWidget::eventFilter(object, event);
 }
 
 } // namespace forkpoint

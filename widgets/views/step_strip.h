@@ -41,6 +41,9 @@ public:
     bool showRows(Rows rows);
     QMenu *rowsMenu() const { return m_rowsMenu; } ///< to choose them
 
+    /// The row of the timeline in which the runs part; null where there is none.
+    QRect rowOfInterest() const { return m_timeline.rowOfDivergence(timelineArea()); }
+
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 

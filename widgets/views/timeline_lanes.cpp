@@ -105,6 +105,14 @@ int TimelineLanes::labelWidth(const QFontMetrics &metrics) const
     return std::min(widest, metrics.averageCharWidth() * MostLabel) + LabelLeft + LabelGap;
 }
 
+QRect TimelineLanes::rowOfDivergence(const QRect &area) const
+{
+    const auto &rows = m_timeline.rows();
+    const auto row =
+        m_divergence ? std::find(rows.begin(), rows.end(), m_divergence->row) : rows.end();
+    return row == rows.end() ? QRect() : rowRect(std::size_t(row - rows.begin()), area);
+}
+
 QRect TimelineLanes::rowRect(std::size_t row, const QRect &area) const
 {
     const int height = (area.height() - 4) / std::max(1, int(m_timeline.rows().size()));

@@ -43,6 +43,8 @@ public:
     /// The cell under a point; where several share it, the most telling.
     std::optional<Place> placeAt(const QPoint &point, const QRect &area,
                                  const StepAxis &axis) const;
+    /// The row in which the runs part; nothing where none of them is.
+    QRect rowOfDivergence(const QRect &area) const;
     /// "step 7, forward: 84 of 88 records differ, by sha256"
     QString toolTipAt(const QPoint &point, const QRect &area, const StepAxis &axis) const;
 
