@@ -6,8 +6,10 @@
 #include "model/parameter_sizes.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string_view>
+#include <tuple>
 
 namespace forkpoint {
 
@@ -38,64 +40,131 @@ std::string_view parameterType(std::string_view name)
     return name.substr(0, name.find(','));
 }
 
-/// How many elements each stretch of padding has, in no order.
-using Gaps = std::multiset<Index>;
-
 /// Behind a parameter of so many elements, up to where the next may begin.
 Index gapBehind(Index elements)
 {
     return (Alignment - elements % Alignment) % Alignment;
 }
 
-/// Chunks of the bucket but those that begin and end as padding does, which are `gaps`; empty where
-/// chunks do not cover it. A rank's share that begins within a parameter makes such a chunk, too:
-/// whether all of them are padding, the weights must tell.
-BufferRuns runsOf(const TensorRef &bucket, Gaps &gaps)
+/// First element and how many.
+using Stretch = std::pair<Index, Index>;
+
+/// What the chunks of one bucket say of where its parameters lie.
+struct BucketLayout
 {
-    std::vector<std::pair<Index, Index>> chunks;
+    Index elements = 0;
+    std::vector<Stretch> gaps; ///< that begin and end as padding does, rising
+    /// The same where the share of a rank ends, which may be within a parameter.
+    std::vector<Stretch> open;
+
+    BufferRuns runs() const
+    {
+        BufferRuns runs;
+        Index at = 0;
+        for (const auto &[first, count] : gaps) {
+            if (first > at)
+                runs.emplace_back(at, first - at);
+            at = first + count;
+        }
+        if (at < elements)
+            runs.emplace_back(at, elements - at);
+        return runs;
+    }
+};
+
+using BucketLayouts = std::map<KeyPath, BucketLayout>;
+
+struct Chunk
+{
+    Index first = 0, count = 0;
+    OwnerIndex owner = NoOwner;
+
+    Index end() const { return first + count; }
+    auto operator<=>(const Chunk &) const = default;
+};
+
+/// Rising; empty where they do not cover the bucket.
+std::vector<Chunk> chunksOf(const TensorRef &bucket)
+{
+    std::vector<Chunk> chunks;
     for (const Extent &extent : bucket.extents) {
         const bool isRange = extent.fills == Extent::Fills::FlatRange;
         if (!isRange && extent.box.origin.size() != 1)
             return {};
-        chunks.emplace_back(isRange ? extent.flatBegin : extent.box.origin[0],
-                            isRange ? extent.flatCount : extent.box.size[0]);
+        const Chunk chunk{isRange ? extent.flatBegin : extent.box.origin[0],
+                          isRange ? extent.flatCount : extent.box.size[0], extent.owner};
+        if (chunk.count > 0)
+            chunks.push_back(chunk);
     }
     std::sort(chunks.begin(), chunks.end());
-    BufferRuns runs;
     Index at = 0;
-    for (const auto &[first, count] : chunks) {
-        if (first != at)
+    for (const Chunk &chunk : chunks) {
+        if (chunk.first != at)
             return {};
-        at += count;
-        if (count == 0)
-            continue;
-        if (first % Alignment != 0 && at % Alignment == 0 && count < Alignment)
-            gaps.insert(count);
-        else if (!runs.empty() && runs.back().first + runs.back().second == first)
-            runs.back().second += count;
-        else
-            runs.emplace_back(first, count);
+        at = chunk.end();
     }
-    if (gapBehind(at) != 0) // behind the last parameter, where the bucket is cut off
-        gaps.insert(gapBehind(at));
-    return at == bucket.elements ? runs : BufferRuns();
+    return at == bucket.elements ? chunks : std::vector<Chunk>();
 }
 
-Index elementsOf(const BufferRuns &runs)
+/// Nothing where chunks do not cover the bucket.
+std::optional<BucketLayout> layoutOf(const TensorRef &bucket)
 {
-    Index count = 0;
-    for (const auto &[first, size] : runs)
-        count += size;
-    return count;
+    const std::vector<Chunk> chunks = chunksOf(bucket);
+    if (chunks.empty())
+        return std::nullopt;
+    BucketLayout layout;
+    layout.elements = bucket.elements;
+    for (std::size_t i = 0; i + 1 < chunks.size(); ++i) {
+        const Index first = chunks[i].end(), end = first + gapBehind(first);
+        const bool isWithinGap =
+            !layout.gaps.empty() && first < layout.gaps.back().first + layout.gaps.back().second;
+        std::size_t last = i + 1; // a share may end within the gap, too
+        while (last + 1 < chunks.size() && chunks[last].end() < end)
+            ++last;
+        const bool endsThere = chunks[last].end() == end;
+        if (first == end || isWithinGap || !endsThere)
+            continue;
+        if (chunks[i].owner != chunks[i + 1].owner) {
+            layout.open.emplace_back(first, end - first);
+            continue;
+        }
+        // A parameter that ends here did not end before.
+        if (!layout.open.empty() && layout.open.back().first + layout.open.back().second == end)
+            layout.open.pop_back();
+        layout.gaps.emplace_back(first, end - first);
+    }
+    return layout;
 }
 
-/// What buckets hold of the parameters of one type, or what the weights say that they hold.
+/// Nothing where a bucket has no chunks that cover it.
+BucketLayouts layoutsIn(const Catalog &catalog)
+{
+    BucketLayouts layouts;
+    for (const TensorRef &tensor : catalog.tensors) {
+        if (!isBucket(tensor))
+            continue;
+        auto layout = layoutOf(tensor);
+        if (!layout)
+            return {};
+        layouts.emplace(tensor.path, std::move(*layout));
+    }
+    return layouts;
+}
+
+/// What weights say that buckets hold of the parameters of one type: elements, and how many each
+/// stretch of padding has.
 struct Held
 {
     Index elements = 0;
-    Gaps gaps;
+    std::multiset<Index> gaps;
 
-    bool operator==(const Held &) const = default;
+    bool takeGap(Index count)
+    {
+        const auto found = gaps.find(count);
+        if (found != gaps.end())
+            gaps.erase(found);
+        return found != gaps.end();
+    }
 };
 
 Held heldBy(const std::vector<Index> &parameters)
@@ -109,55 +178,66 @@ Held heldBy(const std::vector<Index> &parameters)
     return held;
 }
 
-/// Where the parameters of one bucket lie, unless its chunks look so by chance.
-struct BucketLayout
+/// Decides of the buckets that hold one slot of all parameters of one type whether their open
+/// stretches are gaps. False where the weights do not say just that.
+bool settle(const std::vector<BucketLayout *> &buckets, Held weights)
 {
-    BufferRuns runs;
-    Gaps gaps;
-};
-
-using BucketLayouts = std::map<KeyPath, BucketLayout>;
-
-/// Nothing where a bucket has no chunks that cover it.
-BucketLayouts layoutsIn(const Catalog &catalog)
-{
-    BucketLayouts layouts;
-    for (const TensorRef &tensor : catalog.tensors) {
-        if (!isBucket(tensor))
-            continue;
-        BucketLayout layout;
-        layout.runs = runsOf(tensor, layout.gaps);
-        if (layout.runs.empty())
-            return {};
-        layouts.emplace(tensor.path, std::move(layout));
+    std::map<Index, std::size_t> open; ///< by how many elements
+    Index elements = 0;
+    for (const BucketLayout *bucket : buckets) {
+        elements += bucket->elements;
+        for (const auto &[first, count] : bucket->gaps) {
+            elements -= count;
+            if (!weights.takeGap(count))
+                return false;
+        }
+        // Behind the last parameter, where the bucket is cut off.
+        if (const Index last = gapBehind(bucket->elements); last != 0 && !weights.takeGap(last))
+            return false;
+        for (const auto &[first, count] : bucket->open)
+            ++open[count];
     }
-    return layouts;
+    for (const auto &[count, many] : open) {
+        const std::size_t wanted = weights.gaps.erase(count);
+        if (wanted != 0 && wanted != many)
+            return false; // which of them?
+        elements -= wanted * count;
+        open[count] = wanted;
+    }
+    if (!weights.gaps.empty() || elements != weights.elements)
+        return false;
+    for (BucketLayout *bucket : buckets) {
+        for (const Stretch &stretch : bucket->open) {
+            if (open[stretch.second] != 0)
+                bucket->gaps.push_back(stretch);
+        }
+        bucket->open.clear();
+        std::sort(bucket->gaps.begin(), bucket->gaps.end());
+    }
+    return true;
 }
 
-/// Whether weights of the sizes that the catalogue has lie so in buckets.
-bool isTold(const BucketLayouts &layouts, const Catalog &catalog)
+/// Decides by the sizes of the catalogue's weights what is padding; nothing where they leave a doubt.
+BucketLayouts settled(BucketLayouts layouts, const Catalog &catalog)
 {
     const auto sizes = parameterSizes(catalog);
     const bool isByGroup = !sizes.contains(std::string());
-    std::map<std::pair<std::string, std::string>, Held> held; ///< by group and type
-    for (const auto &[group, types] : sizes) {
-        for (const auto &[type, parameters] : types)
-            held[{group, type}] = heldBy(parameters);
-    }
-    std::map<std::pair<std::string, std::string>, std::map<std::string, Held>> found; ///< by slot
-    for (const auto &[path, layout] : layouts) {
+    using Key = std::tuple<std::string, std::string, std::string>; // group, type, slot
+    std::map<Key, std::vector<BucketLayout *>> buckets;
+    for (auto &[path, layout] : layouts) {
         const std::string name = path.toString();
         const std::string group(isByGroup ? groupOf(name) : std::string_view());
-        Held &all = found[{group, std::string(parameterType(name))}][name.substr(name.rfind('.'))];
-        all.elements += elementsOf(layout.runs);
-        all.gaps.insert(layout.gaps.begin(), layout.gaps.end());
+        buckets[{group, std::string(parameterType(name)), name.substr(name.rfind('.'))}].push_back(
+            &layout);
     }
-    return std::all_of(found.begin(), found.end(), [&](const auto &entry) {
-        const auto weights = held.find(entry.first);
-        return weights != held.end()
-            && std::all_of(entry.second.begin(), entry.second.end(),
-                           [&](const auto &slot) { return slot.second == weights->second; });
-    });
+    for (const auto &[key, held] : buckets) {
+        const auto &[group, type, slot] = key;
+        const auto ofGroup = sizes.find(group);
+        if (ofGroup == sizes.end() || !ofGroup->second.contains(type)
+            || !settle(held, heldBy(ofGroup->second.at(type))))
+            return {};
+    }
+    return layouts;
 }
 
 /// Of those layouts the ones whose buckets a side has under that name, as long; nothing where it has
@@ -169,13 +249,18 @@ BucketLayouts sharedBy(const Catalog &catalog, const Catalog &stored, const Buck
     BucketLayouts shared;
     for (const TensorRef &tensor : catalog.tensors) {
         const auto layout = isBucket(tensor) ? layouts.find(tensor.path) : layouts.end();
-        if (layout == layouts.end())
-            continue;
-        const auto &[first, count] = layout->second.runs.back();
-        if (first + count <= tensor.elements && tensor.elements - first - count < Alignment)
+        if (layout != layouts.end() && layout->second.elements == tensor.elements)
             shared.insert(*layout);
     }
     return shared;
+}
+
+Index elementsOf(const BufferRuns &runs)
+{
+    Index count = 0;
+    for (const auto &[first, size] : runs)
+        count += size;
+    return count;
 }
 
 bool isWhole(const TensorRef &bucket, const BufferRuns &runs)
@@ -234,25 +319,21 @@ std::shared_ptr<const TensorSource> cutTo(std::shared_ptr<const TensorSource> so
 std::map<KeyPath, BufferRuns> parameterRuns(const Catalog &catalog)
 {
     std::map<KeyPath, BufferRuns> runs;
-    const BucketLayouts layouts = layoutsIn(catalog);
-    if (!isTold(layouts, catalog))
-        return runs;
-    for (const auto &[path, layout] : layouts)
-        runs.emplace(path, layout.runs);
+    for (const auto &[path, layout] : settled(layoutsIn(catalog), catalog))
+        runs.emplace(path, layout.runs());
     return runs;
 }
 
 void dropPadding(std::shared_ptr<const TensorSource> &a, std::shared_ptr<const TensorSource> &b,
                  const Catalog &storedA, const Catalog &storedB)
 {
-    BucketLayouts ofA = layoutsIn(storedA), ofB = layoutsIn(storedB);
-    if (ofA.empty() && ofB.empty())
-        return;
+    BucketLayouts ofA = settled(layoutsIn(storedA), storedA);
+    BucketLayouts ofB = settled(layoutsIn(storedB), storedB);
     if (ofA.empty())
-        ofA = sharedBy(a->catalog(), storedA, ofB);
+        ofA = settled(sharedBy(a->catalog(), storedA, ofB), storedA);
     else if (ofB.empty())
-        ofB = sharedBy(b->catalog(), storedB, ofA);
-    if (ofA.empty() || ofB.empty() || !isTold(ofA, storedA) || !isTold(ofB, storedB))
+        ofB = settled(sharedBy(b->catalog(), storedB, ofA), storedB);
+    if (ofA.empty() || ofB.empty())
         return;
     // Digests that were recorded are of the whole.
     std::set<KeyPath> recorded = recordedIn(*a);
@@ -260,9 +341,11 @@ void dropPadding(std::shared_ptr<const TensorSource> &a, std::shared_ptr<const T
     std::map<KeyPath, BufferRuns> runs;
     for (const TensorRef &tensor : a->catalog().tensors) {
         const auto inA = ofA.find(tensor.path), inB = ofB.find(tensor.path);
-        if (inA != ofA.end() && inB != ofB.end() && inA->second.runs == inB->second.runs
-            && !isWhole(tensor, inA->second.runs) && !recorded.contains(tensor.path))
-            runs.emplace(tensor.path, inA->second.runs);
+        if (inA == ofA.end() || inB == ofB.end() || recorded.contains(tensor.path))
+            continue;
+        BufferRuns own = inA->second.runs();
+        if (own == inB->second.runs() && !isWhole(tensor, own))
+            runs.emplace(tensor.path, std::move(own));
     }
     a = cutTo(std::move(a), runs);
     b = cutTo(std::move(b), runs);

@@ -16,10 +16,11 @@ using BufferRuns = std::vector<std::pair<Index, Index>>;
 
 /// Of each bucket of a distributed optimizer ("...bucket_idx_N.exp_avg", Megatron-Core's
 /// dp_reshardable) where its parameters lie: they begin at multiples of 64, and what is behind them
-/// up to the next is a chunk of its own. Where a rank's share begins within a parameter, a part of it
-/// can look the same; so only where what is left out is, stretch by stretch, what the sizes of the
-/// checkpoint's weights of that type leave (model/parameter_sizes.h), and the rest has as many
-/// elements as they; otherwise nothing.
+/// up to the next are chunks of their own. Where a rank's share ends within a parameter, a part of it
+/// can look the same; so what is left out must be, stretch by stretch, what the sizes of the
+/// checkpoint's weights of that type leave (model/parameter_sizes.h), and the rest must have as many
+/// elements as they. Stretches that begin where the share of a known rank ends are padding only if
+/// the weights ask for all of that length. Nothing where a doubt is left.
 std::map<KeyPath, BufferRuns> parameterRuns(const Catalog &catalog);
 
 /// Buckets without what lies between their parameters, where both sides tell the same runs, or one

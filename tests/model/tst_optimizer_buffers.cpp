@@ -67,30 +67,42 @@ SourcePtr checkpoint(float garbage, Index cut = 35,
     return source;
 }
 
-/// Shares of 176 elements of parameters at [0, 192), [192, 336) and [384, 1408): the second share's
-/// first chunk ends where a parameter does, and looks like padding.
-SourcePtr sharedOut(float secondShare)
+constexpr Index Share = 176; ///< of each rank
+
+/// A bucket whose chunks end at `cuts` and where the share of a rank does; `owned`: ranks are known.
+SourcePtr cutAt(std::set<Index> cuts, Elements elements, const std::vector<Index> &weights,
+                bool owned)
 {
-    constexpr Index Share = 176, SharedOut = 1408;
     const auto source = std::make_shared<MemorySource>();
-    Elements elements(SharedOut, 1);
-    std::fill(elements.begin() + Share, elements.begin() + 192, secondShare);
-    TensorRef &tensor = source->add({{Key::of(bucketName())}}, "float32", {SharedOut}, elements);
+    const Index all = elements.size();
+    TensorRef &tensor = source->add({{Key::of(bucketName())}}, "float32", {all}, elements);
     tensor.stateClass = StateClass::Optimizer;
-    std::set<Index> cuts{192, 336, 384};
-    for (Index at = Share; at <= SharedOut; at += Share)
+    for (Index at = Share; at < all; at += Share)
         cuts.insert(at);
+    cuts.insert(all);
+    for (std::int64_t rank = 0; rank <= std::int64_t(all / Share); ++rank)
+        source->editCatalog().owners.push_back({{{"rank", rank}}});
     Index at = 0;
     for (const Index end : cuts) {
         Extent chunk;
         chunk.box = {{at}, {end - at}};
         chunk.strides = {1};
         chunk.length = (end - at) * 4;
+        chunk.owner = owned ? OwnerIndex(at / Share) : NoOwner;
         tensor.extents.push_back(chunk);
         at = end;
     }
-    addWeights(*source, {192, 144, 1024});
+    addWeights(*source, weights);
     return source;
+}
+
+/// Parameters at [0, 192), [192, 336) and [384, 1408): the second share's first chunk ends where a
+/// parameter does, and looks like padding; the share ends within padding.
+SourcePtr sharedOut(float secondShare, bool owned = false)
+{
+    Elements elements(1408, 1);
+    std::fill(elements.begin() + Share, elements.begin() + 192, secondShare);
+    return cutAt({192, 336, 384}, elements, {192, 144, 1024}, owned);
 }
 
 } // namespace
@@ -171,6 +183,27 @@ private slots:
         const CheckpointComparison comparison = comparedSides(sharedOut(1), sharedOut(777));
         QVERIFY2(comparison.verdict.outcome == Outcome::Different,
                  comparison.verdict.sentence.c_str());
+    }
+
+    /// Where chunks are known to be of two ranks, the weights decide whether a parameter ends there.
+    void theEndOfAShareIsToldByTheWeights()
+    {
+        const SourcePtr within = sharedOut(1, true);
+        within->finish();
+        const auto runs = parameterRuns(within->catalog());
+        QCOMPARE(runs.size(), std::size_t(1));
+        QCOMPARE(runs.begin()->second, (BufferRuns{{0, 336}, {384, 1024}}));
+        QVERIFY(comparedSides(sharedOut(1, true), sharedOut(777, true)).verdict.outcome
+                == Outcome::Different);
+        // Parameters end where shares do: at 176 and at 352.
+        const SourcePtr ends = cutAt({192, 384}, Elements(400, 1), {176, 160, 16}, true);
+        ends->finish();
+        QCOMPARE(parameterRuns(ends->catalog()).begin()->second,
+                 (BufferRuns{{0, 176}, {192, 160}, {384, 16}}));
+        // Behind 176 or behind 880: 16 elements are padding, and nobody knows which.
+        const SourcePtr doubt = cutAt({192, 896}, Elements(928, 1), {176, 704, 32}, true);
+        doubt->finish();
+        QVERIFY(parameterRuns(doubt->catalog()).empty());
     }
 
     /// What one side tells says nothing of the other, and without padding nothing is cut.
