@@ -261,8 +261,8 @@ Result<std::vector<Box>> boxesInOrder(const BoundSelection &bound, std::size_t m
         return boxesOf(grid, most);
     }
     for (const Hdf5Selection::Block &block : bound.selection.blocks) {
-        bool fits =
-            block.begin.size() == bound.shape.rank() && block.end.size() == bound.shape.rank();
+        bool fits = bound.shape.rank() > 0 && block.begin.size() == bound.shape.rank()
+            && block.end.size() == bound.shape.rank();
         for (std::size_t i = 0; fits && i < bound.shape.rank(); ++i)
             fits = block.begin[i] < block.end[i] && block.end[i] <= bound.shape.dims[i];
         if (!fits)

@@ -4,7 +4,6 @@
 #include "loaders/hdf5_description.h"
 #include "loaders/loader.h"
 
-#include <deque>
 #include <map>
 #include <memory>
 #include <string>

@@ -3,6 +3,9 @@
 #   build/fuzz/tests/fuzz_zip -max_total_time=600 -timeout=10 -rss_limit_mb=1024 CORPUS
 add_custom_target(fuzz)
 file(GLOB sources CONFIGURE_DEPENDS fuzz/fuzz_*.cpp)
+if(NOT TARGET fp_hdf5_metadata)
+    list(FILTER sources EXCLUDE REGEX "fuzz_hdf5_metadata") # of the worker, which is not built
+endif()
 foreach(source IN LISTS sources)
     get_filename_component(name "${source}" NAME_WE)
     add_executable(${name} "${source}")
@@ -11,3 +14,7 @@ foreach(source IN LISTS sources)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
     add_dependencies(fuzz ${name})
 endforeach()
+if(TARGET fp_hdf5_metadata)
+    target_sources(fuzz_hdf5_metadata PRIVATE support/parent_memory.cpp)
+    target_link_libraries(fuzz_hdf5_metadata PRIVATE fp_hdf5_metadata)
+endif()

@@ -3,10 +3,10 @@
 
 #include "app/h5worker/btree2.h"
 #include "app/h5worker/fractal_heap.h"
-#include "app/h5worker/hdf5_driver.h"
 #include "app/h5worker/metadata_block.h"
 #include "app/h5worker/metadata_checksum.h"
 #include "app/h5worker/newer_datatype.h"
+#include "app/h5worker/parent_file.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/h5worker/global_heap.h"
 
-#include "app/h5worker/hdf5_driver.h"
 #include "app/h5worker/metadata_block.h"
+#include "app/h5worker/parent_file.h"
 
 #include <string>
 #include <unordered_map>
@@ -61,7 +61,16 @@ Result<Collection> readCollection(std::uint64_t address)
     return objects;
 }
 
+std::unordered_map<std::uint64_t, Collection> kept;
+std::size_t keptObjects = 0;
+
 } // namespace
+
+void forgetGlobalHeaps()
+{
+    kept.clear();
+    keptObjects = 0;
+}
 
 std::size_t GlobalHeapId::bytes()
 {
@@ -77,16 +86,12 @@ GlobalHeapId globalHeapId(ByteView bytes)
 
 Result<std::vector<std::byte>> readGlobalHeap(GlobalHeapId id, std::uint64_t most)
 {
-    static std::unordered_map<std::uint64_t, Collection> kept;
-    static std::size_t objects = 0;
     auto known = kept.find(id.address);
     if (known == kept.end()) {
         FP_TRY(Collection read, readCollection(id.address));
-        if (kept.size() == KeptCollections || objects + read.size() > KeptObjects) {
-            kept.clear();
-            objects = 0;
-        }
-        objects += read.size();
+        if (kept.size() == KeptCollections || keptObjects + read.size() > KeptObjects)
+            forgetGlobalHeaps();
+        keptObjects += read.size();
         known = kept.emplace(id.address, std::move(read)).first;
     }
     const auto object = known->second.find(id.number);

@@ -24,5 +24,7 @@ GlobalHeapId globalHeapId(ByteView bytes);
 /// The bytes of an object (HDF5 file format, "Global Heap"); Limit where it has more than `most`.
 /// What collections hold is kept: many objects of one cost one walk through it.
 Result<std::vector<std::byte>> readGlobalHeap(GlobalHeapId id, std::uint64_t most);
+/// What is kept is of one file: before another is read.
+void forgetGlobalHeaps();
 
 } // namespace forkpoint

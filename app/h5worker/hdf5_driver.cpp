@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/h5worker/hdf5_driver.h"
 
+#include "app/h5worker/global_heap.h"
 #include "app/h5worker/metadata_block.h"
 
 #include <algorithm>
@@ -246,6 +247,7 @@ Result<Hdf5Handle> openParentFile(WorkerLink &link, std::uint64_t fileBytes)
     static const H5FD_class_t driver = driverClass();
     file.link = &link;
     file.size = fileBytes;
+    forgetGlobalHeaps();
     readSuperblock();
     const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS));
     const hid_t number = H5FDregister(&driver);

@@ -3,6 +3,7 @@
 
 #include "app/h5worker/hdf5_handle.h"
 #include "app/h5worker/newer_header.h"
+#include "app/h5worker/parent_file.h"
 #include "app/h5worker/worker_link.h"
 #include "model/result.h"
 
@@ -16,13 +17,6 @@ namespace forkpoint {
 /// link, the source of a virtual dataset) is refused.
 Result<Hdf5Handle> openParentFile(WorkerLink &link, std::uint64_t fileBytes);
 
-/// Bytes at an address, as the metadata of the opened file say it: a user block before them is left
-/// out. False where they cannot be had, or addresses and lengths of the file have other than 2, 4 or 8 bytes.
-bool readParentFile(std::uint64_t address, MutableByteView out);
-/// Other bytes than the file's, from here on, to whoever reads there.
-void patchParentFile(std::uint64_t address, ByteView bytes);
-/// The byte of the file at an address.
-std::uint64_t parentFileByte(std::uint64_t address);
 /// Of the object whose header libhdf5 has read at an address: what it cannot be asked for.
 AdaptedHeader adaptedHeader(std::uint64_t address);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/h5worker/metadata_block.h"
 
-#include "app/h5worker/hdf5_driver.h"
 #include "app/h5worker/metadata_checksum.h"
+#include "app/h5worker/parent_file.h"
 
 #include <bit>
 

@@ -2,10 +2,10 @@
 #include "app/h5worker/newer_header.h"
 
 #include "app/h5worker/dense_attributes.h"
-#include "app/h5worker/hdf5_driver.h"
 #include "app/h5worker/metadata_block.h"
 #include "app/h5worker/metadata_checksum.h"
 #include "app/h5worker/newer_datatype.h"
+#include "app/h5worker/parent_file.h"
 
 #include <set>
 
