@@ -34,4 +34,30 @@ void OutlinedStyle::drawPrimitive(PrimitiveElement element, const QStyleOption *
     painter->restore();
 }
 
+namespace {
+
+constexpr int Gap = 3; ///< more at both ends of a cell, and of its title, than Fusion has
+
+} // namespace
+
+int OutlinedStyle::pixelMetric(PixelMetric metric, const QStyleOption *option,
+                               const QWidget *widget) const
+{
+    return QProxyStyle::pixelMetric(metric, option, widget)
+        + (metric == PM_FocusFrameHMargin ? Gap : 0);
+}
+
+void OutlinedStyle::drawControl(ControlElement element, const QStyleOption *option,
+                                QPainter *painter, const QWidget *widget) const
+{
+    const auto *title = qstyleoption_cast<const QStyleOptionHeaderV2 *>(option);
+    if (element != CE_HeaderLabel || !title) {
+        QProxyStyle::drawControl(element, option, painter, widget);
+        return;
+    }
+    QStyleOptionHeaderV2 inner = *title;
+    inner.rect.adjust(Gap, 0, -Gap, 0);
+    QProxyStyle::drawControl(element, &inner, painter, widget);
+}
+
 } // namespace forkpoint

@@ -35,7 +35,9 @@ protected:
         QVector<double> ticks = QCPAxisTickerLog::createTickVector(step, range);
         const double room = m_axis->coordToPixel(CountOfNothing) - m_axis->coordToPixel(1.0);
         const bool both = room > QFontMetrics(m_axis->tickLabelFont()).height();
-        ticks.removeIf([both](double tick) { return both ? tick < 1.0 : tick < 2.0; });
+        ticks.removeIf([both](double tick) {
+            return tick < (both ? 1.0 : 2.0) || tick != std::floor(tick); // counts are whole
+        });
         ticks = spaced(std::move(ticks), m_axis);
         ticks.prepend(CountOfNothing);
         return ticks;

@@ -42,6 +42,7 @@ public:
     std::uint64_t count() const;
     bool capped() const; ///< largest first reaches no deeper
     const ElementRow *at(std::uint64_t row) const;
+    bool hasNone() const { return m_pages.empty(); } ///< nothing has arrived yet
     /// Why no row has data, where none could be read; empty otherwise.
     QString errorOfAll() const
     {

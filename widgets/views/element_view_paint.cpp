@@ -75,6 +75,8 @@ QString ElementView::emptyText() const
         return tr("Select a tensor to see its elements.");
     if (const QString error = m_rows->errorOfAll(); !error.isEmpty())
         return tr("Not read: %1").arg(error);
+    if (m_rows->count() > 0)
+        return tr("Reading the elements…");
     if (m_context->isReport())
         return tr("A report keeps no elements: open the two paths that it names.");
     if (m_rows->elements() == 0 && row->elements > 0)
@@ -92,7 +94,7 @@ void ElementView::paintEvent(QPaintEvent *)
     const std::vector<int> widths = columnWidths();
     paintHeader(painter, widths);
     const std::uint64_t rows = rowCount();
-    if (rows == 0 || !m_rows->errorOfAll().isEmpty()) {
+    if (rows == 0 || m_rows->hasNone()) {
         painter.setPen(theme.muted);
         painter.drawText(viewport()->rect().adjusted(24, rowPixels(), -24, 0),
                          int(Qt::AlignCenter | Qt::TextWordWrap), emptyText());

@@ -86,7 +86,7 @@ std::optional<Index> indexOf(QString text, const Shape &shape, Index elements)
 QString whyNotMeasured(const TensorRow *row)
 {
     if (row && isOneSided(*row))
-        return ElementsPage::tr("The magnitudes of this tensor are not known");
+        return ElementsPage::tr("No magnitudes are known yet");
     if (row && !row->reason.empty())
         return ElementsPage::tr("Not measured: %1").arg(displayText(row->reason));
     return row && row->a && row->b

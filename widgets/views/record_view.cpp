@@ -207,7 +207,7 @@ void RecordView::refreshTable()
 {
     m_tensors->setRows(m_row ? observationRows(*m_row) : std::vector<CellRow>());
     const bool isEmpty = m_row && m_tensors->rowCount() == 0;
-    m_view->setVisible(!isEmpty);
+    m_view->setVisible(m_row && !isEmpty);
     m_nothing->setVisible(isEmpty);
     const bool isAlone =
         m_row && m_row->status == RecordStatus::NotCompared && !(m_row->a && m_row->b);

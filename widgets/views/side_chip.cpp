@@ -121,7 +121,7 @@ void SideChip::paintEvent(QPaintEvent *)
     painter.drawText(rest, Qt::AlignVCenter, path);
     rest.setLeft(rest.left() + metrics.horizontalAdvance(path) + Gap);
     const bool failed = m_state.phase == SideState::Phase::Failed;
-    painter.setPen(failed ? theme.difference : theme.muted);
+    painter.setPen(failed ? theme.unknown : theme.muted);
     painter.drawText(rest, Qt::AlignVCenter,
                      metrics.elidedText(stateText(), Qt::ElideRight, rest.width()));
 }

@@ -17,6 +17,7 @@
 #include "widgets/views/row_menu.h"
 #include "widgets/views/shown_lists.h"
 #include "widgets/views/table_actions.h"
+#include "widgets/views/tensor_columns.h"
 #include "widgets/views/view_setup.h"
 
 #include <QAction>
@@ -36,24 +37,12 @@
 #include <QTreeView>
 #include <QVBoxLayout>
 
-#include <array>
-
 namespace forkpoint {
 
 namespace {
 
 /// Trees up to this many rows are shown open.
 constexpr std::size_t OpenTreeRows = 300;
-/// Characters of a name that stay legible before any other column is shown.
-constexpr int NameCharacters = 24;
-/// Widths of the columns of tensors in characters; the name's is what is left. A ULP distance of
-/// float32 has up to 10 digits.
-constexpr int TensorWidths[int(TensorColumn::Count)] = {4, 0, 9, 8, 12, 17, 8, 9};
-/// Who gives way to names first, while there is little room.
-constexpr TensorColumn GivingWay[] = {TensorColumn::Class, TensorColumn::DType,
-                                      TensorColumn::MaxUlp, TensorColumn::Shape,
-                                      TensorColumn::Differs};
-
 QString stepText(const ViewContext *context)
 {
     const std::optional<Step> step = context->selectedStep();
@@ -93,9 +82,9 @@ TensorList::TensorList(ViewContext *context, QWidget *parent)
     m_valueView = buildView(m_values, QStringLiteral("valueTable"), tr("Values"));
     m_valueTreeView = buildView(m_valueTree, QStringLiteral("valueTree"), tr("Values as a tree"));
     for (QTreeView *view : {m_tableView, m_treeView})
-        setColumnWidths(view, TensorWidths);
+        setTensorColumnWidths(view);
     for (QTreeView *view : {m_valueView, m_valueTreeView})
-        setColumnWidths(view, std::array{4, 0, 13, 13, 11});
+        setValueColumnWidths(view);
     for (QTreeView *view : {m_treeView, m_valueTreeView}) {
         view->setRootIsDecorated(true);
         view->setTreePosition(1); // the name
@@ -156,104 +145,6 @@ void TensorList::fillTree()
     else
         m_tree->setRows(m_table->comparison(), m_table->visibleRows());
     (values ? m_valueTreeView : m_treeView)->expandToDepth(count <= OpenTreeRows ? 64 : 0);
-}
-
-void TensorList::buildBar()
-{
-    auto *bar = new FlowLayout;
-    bar->setContentsMargins(6, 0, 4, 0);
-    bar->setSpacing(5); // with the page Records it is one line of a window of 1280 pixels
-    m_tabs = new QTabBar(this);
-    m_tabs->setDocumentMode(true);
-    m_tabs->setDrawBase(false);
-    m_tabs->setExpanding(false);
-    m_tabs->setUsesScrollButtons(false);
-    m_tabs->addTab(tr("Tensors"));
-    m_tabs->addTab(tr("Values"));
-    m_tabs->addTab(tr("Pairing"));
-    m_tabs->addTab(tr("Records"));
-    m_tabs->setAccessibleName(tr("Tensors, values, pairing or records"));
-    m_filter = new HintedLineEdit(this);
-    m_filter->setPlaceholderText(tr("Filter…"));
-    m_filter->setToolTip(tr("Only names that contain this text (Ctrl+F)"));
-    m_filter->setClearButtonEnabled(true);
-    m_filter->setAccessibleName(tr("Filter by name"));
-    m_onlyDiffering = new QCheckBox(tr("only differing"), this);
-    m_onlyDiffering->setToolTip(tr("Hide what is identical (Ctrl+D)"));
-    m_treeButton = new QToolButton(this);
-
-    m_filterAction = makeAction(this, tr("Filter tensors and values"), QKeySequence::Find);
-    m_treeAction = makeAction(this, tr("As a tree"), Qt::CTRL | Qt::Key_T);
-    m_treeAction->setIconText(tr("Tree"));
-    m_treeAction->setCheckable(true);
-    m_onlyDifferingAction = makeAction(this, tr("Only differing"), Qt::CTRL | Qt::Key_D);
-    m_onlyDifferingAction->setCheckable(true);
-    m_treeButton->setDefaultAction(m_treeAction);
-    m_treeButton->setAutoRaise(true);
-    m_treeButton->setFocusPolicy(Qt::TabFocus);
-
-    bar->addWidget(m_tabs);
-    bar->addWidget(m_filter);
-    bar->addWidget(m_onlyDiffering);
-    bar->addWidget(m_treeButton);
-    m_show = new QToolButton(this);
-    buildShowMenu(m_show);
-    bar->addWidget(m_show);
-    static_cast<QVBoxLayout *>(layout())->addLayout(bar);
-    m_counts = new QLabel(this);
-    m_counts->setTextFormat(Qt::PlainText);
-    m_counts->setForegroundRole(QPalette::PlaceholderText);
-    m_counts->setIndent(10);
-    layout()->addWidget(m_counts);
-
-    connect(m_tabs, &QTabBar::currentChanged, this, [this] {
-        showControls();
-        m_onlyDiffering->setText(page() == Page::Pairing ? tr("only unpaired")
-                                                         : tr("only differing"));
-        fillTree();
-        updateHeader();
-        updatePlaceholder();
-        selectFromContext();
-        Q_EMIT pageChanged();
-    });
-    connect(m_filter, &QLineEdit::textChanged, this, [this] { applyFilter(); });
-    connect(m_onlyDiffering, &QCheckBox::toggled, m_onlyDifferingAction, &QAction::setChecked);
-    connect(m_onlyDifferingAction, &QAction::toggled, m_onlyDiffering, &QCheckBox::setChecked);
-    connect(m_onlyDiffering, &QCheckBox::toggled, this, [this] { applyFilter(); });
-    connect(m_treeAction, &QAction::toggled, this, [this] {
-        fillTree();
-        updatePlaceholder();
-        selectFromContext();
-    });
-    connect(m_filterAction, &QAction::triggered, this, [this] {
-        m_filter->setFocus(Qt::ShortcutFocusReason);
-        m_filter->selectAll();
-    });
-}
-
-/// What the check boxes do not say: notes.
-void TensorList::buildShowMenu(QToolButton *button)
-{
-    button->setText(tr("Show"));
-    button->setAccessibleName(tr("What is shown"));
-    button->setPopupMode(QToolButton::InstantPopup);
-    button->setAutoRaise(true);
-    button->setFocusPolicy(Qt::TabFocus);
-    auto *menu = new QMenu(button);
-    const auto add = [&](const QString &text) {
-        QAction *action = menu->addAction(text);
-        action->setCheckable(true);
-        connect(action, &QAction::toggled, this, [this] { applyFilter(); });
-        return action;
-    };
-    m_onlyPinned = add(tr("Only pinned ★"));
-    m_withoutExpected = add(tr("Leave out expected differences ✓"));
-    menu->addSeparator();
-    connect(menu->addAction(tr("Everything")), &QAction::triggered, this, [this] {
-        clearFilter();
-        applyFilter();
-    });
-    button->setMenu(menu);
 }
 
 QTreeView *TensorList::buildView(QAbstractItemModel *model, const QString &objectName,
@@ -325,6 +216,7 @@ void TensorList::refresh()
     selectFromContext();
     updateHeader();
     updatePlaceholder();
+    makeRoom();
 }
 
 RowFilter TensorList::rowFilter() const
@@ -467,79 +359,6 @@ void TensorList::showSelection()
     });
 }
 
-void TensorList::showPage(Page shown)
-{
-    m_tabs->setCurrentIndex(int(shown));
-    // The stack hands the focus on from the placeholder, but not from a view that is hidden.
-    const bool waits = m_stack->currentWidget() == m_placeholder;
-    (waits ? static_cast<QWidget *>(m_placeholder) : currentView())->setFocus();
-}
-
-void TensorList::showRecipe()
-{
-    clearFilter();
-    m_onlyClass = StateClass::Recipe;
-    m_onlyDiffering->setChecked(true);
-    applyFilter();
-    showPage(Page::Values);
-}
-
-void TensorList::showClass(StateClass stateClass)
-{
-    const auto comparison = m_context->stepComparison();
-    if (!comparison)
-        return;
-    const auto &tensors = comparison->tensors;
-    const bool any = std::any_of(tensors.begin(), tensors.end(), [&](const TensorRow &row) {
-        return row.stateClass == stateClass;
-    });
-    clearFilter();
-    m_onlyClass = stateClass;
-    applyFilter();
-    showPage(any ? Page::Tensors : Page::Values);
-}
-
-void TensorList::setFilterText(const QString &text)
-{
-    m_filter->setText(text);
-}
-
-void TensorList::previewRename(const QString &rules)
-{
-    showPage(Page::Pairing);
-    m_pairing->setRenameRules(rules);
-}
-
-bool TensorList::showItem(const QString &name)
-{
-    const auto comparison = m_table->comparison();
-    if (!comparison)
-        return false;
-    const auto isNamed = [&](const auto &row) { return displayText(row.name) == name; };
-    const auto &tensors = comparison->tensors;
-    const auto &values = comparison->values;
-    const auto tensor = std::find_if(tensors.begin(), tensors.end(), isNamed);
-    const auto value = std::find_if(values.begin(), values.end(), isNamed);
-    if (tensor == tensors.end() && value == values.end())
-        return false;
-    clearFilter();
-    applyFilter();
-    if (tensor != tensors.end()) {
-        showPage(Page::Tensors);
-        m_context->selectTensor(std::size_t(tensor - tensors.begin()));
-        selectFromContext();
-    } else {
-        showPage(Page::Values);
-        const int row = m_values->rowOf(std::size_t(value - values.begin()));
-        if (isTree())
-            m_valueTreeView->setCurrentIndex(
-                m_valueTree->indexOf(std::size_t(value - values.begin())));
-        else
-            m_valueView->setCurrentIndex(m_values->index(row, 1));
-    }
-    return true;
-}
-
 void TensorList::showMenu(const QPoint &position)
 {
     QTreeView *view = currentView();
@@ -563,35 +382,33 @@ void TensorList::changeEvent(QEvent *event)
 {
     QWidget::changeEvent(event);
     if (event->type() == QEvent::FontChange)
-        makeRoomForNames();
+        makeRoom();
 }
 
 void TensorList::resizeEvent(QResizeEvent *event)
 {
     QWidget::resizeEvent(event);
-    makeRoomForNames();
+    makeRoom();
     const QRect selected = currentView()->visualRect(currentView()->currentIndex());
     if (currentView()->viewport()->rect().intersects(selected))
         showSelection(); // a lower list must not lose it
 }
 
-/// Columns give way to names while there is little room: their facts are in the tool tip, and the
-/// header's menu brings them back.
-void TensorList::makeRoomForNames()
+/// What the user shows and hides meanwhile stays.
+void TensorList::makeRoom()
 {
-    int needed = columnWidth(m_tableView, NameCharacters)
-        + m_tableView->style()->pixelMetric(QStyle::PM_ScrollBarExtent);
-    for (int characters : TensorWidths)
-        needed += characters > 0 ? columnWidth(m_tableView, characters) : 0;
-    std::size_t hidden = 0;
-    while (hidden < std::size(GivingWay) && needed > width())
-        needed -= columnWidth(m_tableView, TensorWidths[int(GivingWay[hidden++])]);
-    if (hidden == m_columnsHidden)
-        return; // what the user shows and hides meanwhile stays
-    m_columnsHidden = hidden;
-    for (QTreeView *view : {m_tableView, m_treeView})
-        for (std::size_t i = 0; i < std::size(GivingWay); ++i)
-            view->setColumnHidden(int(GivingWay[i]), i < hidden);
+    const auto comparison = m_context->stepComparison();
+    const bool isRefused = comparison && comparison->verdict.outcome == Outcome::NotCompared
+        && !comparison->verdict.reason.empty();
+    const ColumnRoom room =
+        tensorColumnRoom(m_tableView, width(), isRefused || isOneSideAlone(*m_context));
+    if (room != m_room) {
+        m_room = room;
+        for (QTreeView *view : {m_tableView, m_treeView})
+            showTensorColumns(view, room);
+    }
+    for (QTreeView *view : {m_valueView, m_valueTreeView})
+        fitValueColumns(view, width());
 }
 
 void TensorList::keyPressEvent(QKeyEvent *event)

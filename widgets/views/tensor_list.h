@@ -2,6 +2,7 @@
 #pragma once
 
 #include "widgets/view_context.h"
+#include "widgets/views/tensor_columns.h"
 
 #include <QWidget>
 
@@ -77,7 +78,7 @@ private:
     void fillTree();
     void selectFromContext();
     void showSelection();
-    void makeRoomForNames();
+    void makeRoom();
     void selectFromView(const QModelIndex &current);
     void showMenu(const QPoint &position);
     QTreeView *currentView() const;
@@ -101,7 +102,7 @@ private:
     PairingPage *m_pairing;
     RecordsPage *m_records;
     QLabel *m_placeholder;
-    std::size_t m_columnsHidden = 0; ///< of those that give way to names
+    std::optional<ColumnRoom> m_room; ///< by which columns were shown last
     std::optional<StateClass> m_onlyClass;
     bool m_selecting = false;
 };

@@ -231,8 +231,8 @@ QString listedText(const ViewContext &context)
     }
     if (records > 0)
         parts += countedText(records, "record", "records");
-    if (parts.isEmpty())
-        return sentence(listing->verdict.reason);
+    if (parts.isEmpty()) // of two sides the verdict itself says why
+        return isOneSideAlone(context) ? sentence(listing->verdict.reason) : QString();
     const QString last = parts.takeLast();
     return tr("%1 are listed below.")
         .arg(parts.isEmpty() ? last : tr("%1 and %2").arg(parts.join(QStringLiteral(", ")), last));
