@@ -335,6 +335,14 @@ std::string_view JsonValue::key() const
     return std::string_view(m_document->m_texts).substr(node.keyBegin, node.keyLength);
 }
 
+std::optional<JsonValue::Place> JsonValue::place() const
+{
+    const auto &node = m_document->m_nodes[m_node];
+    if (!m_document->m_isPlain || node.kind == Kind::Array || node.kind == Kind::Object)
+        return std::nullopt;
+    return Place{node.kind == Kind::Text ? std::size_t(node.value) : node.begin, node.length};
+}
+
 std::vector<JsonValue> JsonValue::children() const
 {
     std::vector<JsonValue> result;

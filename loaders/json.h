@@ -42,6 +42,13 @@ public:
     std::optional<std::string_view> text() const; ///< Text and Digits
     std::string_view key() const;                 ///< of a member of an object
 
+    /// Where a scalar stands in its text, the quotes of a text left out.
+    struct Place
+    {
+        std::size_t begin = 0, size = 0;
+    };
+    std::optional<Place> place() const; ///< known where the text is plain (JsonScanner)
+
     /// Members of an object or elements of an array, in the order of the file.
     std::vector<JsonValue> children() const;
     JsonChildren each() const; ///< the same one after the other, without memory of their own

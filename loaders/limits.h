@@ -81,6 +81,8 @@ constexpr std::size_t OpenFiles = 1024;
 
 /// One line of a trace: an operation with some thousand tensors is about 1 MB.
 constexpr std::size_t TraceLineBytes = std::size_t(16) << 20;
+/// Lines of a trace that are kept because others are like them, and what is known of these, of each reader.
+constexpr std::size_t TraceFormBytes = std::size_t(16) << 20;
 /// Inputs or outputs of one record.
 constexpr std::size_t TraceObservations = 65'536;
 /// Bytes and rules of a mapping sheet: people write it.

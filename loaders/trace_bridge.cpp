@@ -28,7 +28,14 @@ public:
     }
 
 private:
-    bool isLineAlone() const override { return !m_isForeign; }
+    /// The first record is held to the header, and behind a foreign one there is none.
+    bool isLineAlone() const override { return !m_isForeign && (m_hasBegun || !m_isFromStart); }
+
+    void seeFormed(const FormedRecord &formed) override
+    {
+        if (m_isFromStart)
+            m_numbers.see(*formed.sequence, formed.place);
+    }
 
     Use takeObject(const JsonFields &fields, TraceRecord &record) override
     {
@@ -59,6 +66,9 @@ private:
             phase.empty() || phase == "post" ? (isOp ? "op" : "collective") : stageByWord(phase);
         if (const std::string reduce = textOrNull(fields, "reduce_op"); !reduce.empty())
             record.fields.emplace_back("reduce_op", reduce);
+        noteNumber(LineSlot::Kind::Iteration, fields, "window");
+        noteNumber(LineSlot::Kind::Sequence, fields, "seq_id");
+        noteNumber(LineSlot::Kind::Call, fields, "align_idx");
         takeTensors(fields, "input", record.place, record.inputs);
         takeTensors(fields, "output", record.place, record.outputs);
         return Use::Record;
@@ -121,14 +131,14 @@ private:
         observation.count = tensor.countIf("numel");
         bool wrong = false;
         const bool isOld = !tensor.has("digest") && tensor.has("crc32");
-        const std::string_view digest = tensor.view(isOld ? "crc32" : "digest");
-        takeDigest(observation, isOld ? DigestKind::Crc32 : DigestKind::XorLanes, digest,
-                   isOld ? CrcDigits : XorDigits, wrong);
+        const char *const key = isOld ? "crc32" : "digest";
+        takeDigestOf(tensor, key, isOld ? DigestKind::Crc32 : DigestKind::XorLanes,
+                     isOld ? CrcDigits : XorDigits, observation, wrong);
         addFact(TraceFact::Role::Schema, "digest", toString(observation.kind));
         if (wrong)
             addProblem(place, "bad-digest",
                        "a digest must have " + std::to_string(isOld ? CrcDigits : XorDigits)
-                           + " hexadecimal digits, is '" + std::string(digest) + "'");
+                           + " hexadecimal digits, is '" + tensor.text(key) + "'");
         return observation;
     }
 

@@ -44,6 +44,8 @@ void TraceReader::add(Severity severity, const TracePlace &place, std::string co
 
 void TraceReader::takeRank(std::int64_t rank, const TracePlace &place)
 {
+    if (m_remarks)
+        m_remarks->rank = rank;
     if (!m_coordinate.rank)
         m_coordinate.rank = rank;
     else if (m_coordinate.rank != rank)
@@ -54,6 +56,8 @@ void TraceReader::takeRank(std::int64_t rank, const TracePlace &place)
 
 void TraceReader::addFact(TraceFact::Role role, std::string_view name, std::string_view value)
 {
+    if (m_remarks)
+        m_remarks->facts.push_back({role, std::string(name), std::string(value)});
     const auto isThis = [&](const TraceFact &fact) {
         return fact.role == role && fact.name == name && fact.value == value;
     };

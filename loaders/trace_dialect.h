@@ -2,6 +2,7 @@
 #pragma once
 
 #include "loaders/byte_source.h"
+#include "loaders/line_forms.h"
 #include "loaders/loader.h"
 #include "loaders/trace_part.h"
 #include "model/trace.h"
@@ -26,6 +27,7 @@ struct TraceFile
     std::filesystem::path directory; ///< that `name` is relative to: for payloads beside it
     std::uint32_t index = 0;         ///< for TracePlace::file
     std::shared_ptr<PayloadDigests> payloads = {}; ///< of the whole trace; may be missing
+    std::shared_ptr<LineFormPool> forms = {};      ///< likewise
     std::stop_token stop = {};                     ///< for what takes long in one record
     std::shared_ptr<TreeFolders> treeFolders = {}; ///< while a directory is looked through
 };
@@ -55,6 +57,10 @@ protected:
     void addFact(TraceFact::Role role, std::string_view name, std::string_view value);
 
     TraceCoordinate m_coordinate;
+    /// What was said of the file since it was set, the rank and facts again and again.
+    std::optional<LineRemarks> m_remarks;
+
+    bool hasDiagnostics() const { return !m_diagnostics.empty(); }
 
 private:
     void add(Severity severity, const TracePlace &place, std::string code, std::string text);

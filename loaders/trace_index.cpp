@@ -3,7 +3,7 @@
 #include "loaders/limits.h"
 #include "loaders/open_trace.h"
 #include "loaders/trace_payload.h"
-#include "model/twin_cursor.h"
+#include "model/record_form.h"
 
 #include <algorithm>
 #include <map>
@@ -16,12 +16,12 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Reads a segment and stops behind its last record.
-class SegmentCursor final : public TraceCursor, public TwinCursor
+class SegmentCursor final : public TraceCursor, public FormedCursor
 {
 public:
     SegmentCursor(std::unique_ptr<TraceReader> reader, std::uint64_t records)
         : m_reader(std::move(reader)),
-          m_twin(dynamic_cast<TwinCursor *>(m_reader.get())),
+          m_forms(dynamic_cast<FormedCursor *>(m_reader.get())),
           m_left(records)
     {
     }
@@ -34,23 +34,18 @@ public:
         return m_reader->next();
     }
 
-    std::string_view lastLine() const override
+    Result<bool> nextFormed(FormedRecord &into) override
     {
-        return m_twin ? m_twin->lastLine() : std::string_view();
-    }
-
-    Result<std::optional<TraceRecord>> nextBeside(std::string_view line, const TraceRecord &record,
-                                                  bool &isTwin) override
-    {
-        if (!m_twin || m_left == 0)
-            return next();
-        --m_left;
-        return m_twin->nextBeside(line, record, isTwin);
+        if (!m_forms || m_left == 0)
+            return false;
+        FP_TRY(const bool isFormed, m_forms->nextFormed(into));
+        m_left -= isFormed ? 1u : 0u;
+        return isFormed;
     }
 
 private:
     std::unique_ptr<TraceReader> m_reader;
-    TwinCursor *m_twin = nullptr; ///< the reader, where it is one
+    FormedCursor *m_forms = nullptr; ///< the reader, where it is one
     std::uint64_t m_left;
 };
 
@@ -66,8 +61,10 @@ public:
           m_diagnostics(std::move(files.diagnostics))
     {
         const auto payloads = std::make_shared<PayloadDigests>();
+        const auto forms = std::make_shared<LineFormPool>();
         for (TraceFile &file : m_files) {
             file.payloads = payloads;
+            file.forms = forms;
             m_names.push_back(file.name);
         }
         m_alike = filesAlike();
@@ -172,24 +169,27 @@ private:
     Status indexFile(const TraceFile &file, const std::stop_token &stop)
     {
         FP_TRY(const auto reader, m_reader.open(file, {}));
+        const auto forms = dynamic_cast<FormedCursor *>(reader.get());
+        FoundRecord found;
         SegmentsByRank ranks;
         TraceSegment *last = nullptr;
         std::optional<std::int64_t> rankOfLast;
         for (;;) {
             if (stop.stop_requested())
                 return Error{ErrorCode::Cancelled, file.name, {}, "cancelled"};
-            const auto record = reader->next();
+            const auto isFound = readNext(*reader, forms, found);
             takeDiagnostics(*reader, file);
-            if (!record.ok()) {
-                note(Severity::Error, std::string(toString(record.error().code)), file.name,
-                     record.error().place, record.error().text);
+            if (!isFound.ok()) {
+                note(Severity::Error, std::string(toString(isFound.error().code)), file.name,
+                     isFound.error().place, isFound.error().text);
                 break;
             }
-            if (!*record)
+            if (!*isFound)
                 break;
-            const TraceRecord &found = **record;
+            const bool isFormed = found.formed.form != nullptr;
+            const auto iteration = isFormed ? found.formed.iteration : found.whole->iteration;
             const auto rank = reader->rankOfRecord();
-            if (!last || last->iteration != found.iteration || rank != rankOfLast) {
+            if (!last || last->iteration != iteration || rank != rankOfLast) {
                 if (++m_segments > limits::TraceSegments) {
                     note(Severity::Warning, std::string(toString(ErrorCode::Limit)), file.name, {},
                          "changes its iteration or rank more than "
@@ -197,11 +197,13 @@ private:
                              + " times; the rest is left out");
                     break;
                 }
-                last = &ranks[rank].emplace_back(TraceSegment{found.iteration, found.place, 0});
+                const TracePlace &place = isFormed ? found.formed.place : found.whole->place;
+                last = &ranks[rank].emplace_back(TraceSegment{iteration, place, 0});
                 rankOfLast = rank;
             }
             ++last->records;
-            noteKept(found);
+            if (!isFormed) // what has a form keeps no tensor
+                noteKept(*found.whole);
         }
         if (const TracePart *part = reader->part()) {
             m_parts.push_back(*part);

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <typeinfo>
+#include <utility>
 
 namespace forkpoint {
 
@@ -63,48 +65,34 @@ TraceLineReader::TraceLineReader(const TraceFile &file, const TracePlace &from)
         m_lines.seek(from.line, from.byte);
 }
 
+TracePlace TraceLineReader::placeOf(const LineReader::Line &line) const
+{
+    return {m_file.index, line.number, line.byte, line.text.size()};
+}
+
 Result<std::optional<TraceRecord>> TraceLineReader::next()
 {
-    Twin none;
-    return read(none);
-}
-
-Result<std::optional<TraceRecord>>
-TraceLineReader::nextBeside(std::string_view line, const TraceRecord &record, bool &isTwin)
-{
-    Twin twin{line, line.empty() ? nullptr : &record, false};
-    auto found = read(twin);
-    isTwin = twin.isMet;
-    return found;
-}
-
-Result<std::optional<TraceRecord>> TraceLineReader::read(Twin &twin)
-{
     for (;;) {
-        FP_TRY(const auto line, m_lines.next());
+        if (!m_line) {
+            FP_TRY(m_line, m_lines.next());
+        }
+        const auto line = std::exchange(m_line, std::nullopt);
         if (!line) {
             atEnd();
             return std::optional<TraceRecord>();
         }
         TraceRecord record;
-        record.place = {m_file.index, line->number, line->byte, line->text.size()};
+        record.place = placeOf(*line);
         if (line->tooLong) {
             addProblem(record.place, "long-line",
                        "is longer than " + std::to_string(limits::TraceLineBytes)
                            + " bytes and was left out");
             continue;
         }
-        m_lastLine = line->text;
-        if (twin.record && line->ended && line->text == twin.line && isLineAlone()) {
-            twin.isMet = true;
-            std::optional<TraceRecord> copy = *twin.record;
-            copy->place = record.place;
-            copy->call = copy->callIsStated ? copy->call : 0; // the other trace's reader counted it
-            return copy;
-        }
         if (isBlank(line->text))
             continue;
         std::string problem;
+        const bool isSilent = !hasDiagnostics();
         const Use use = take(line->text, record, problem);
         // A writer ends every line: without its end even a whole object may be half a record.
         if (!line->ended) {
@@ -113,9 +101,99 @@ Result<std::optional<TraceRecord>> TraceLineReader::read(Twin &twin)
         }
         if (use == Use::Bad)
             addProblem(record.place, "bad-line", std::move(problem));
-        if (use == Use::Record)
-            return std::optional(std::move(record));
+        if (use != Use::Record)
+            continue;
+        if (isSilent && !hasDiagnostics())
+            learn(line->text, record);
+        return std::optional(std::move(record));
     }
+}
+
+Result<bool> TraceLineReader::nextFormed(FormedRecord &into)
+{
+    if (!m_line) {
+        FP_TRY(m_line, m_lines.next());
+    }
+    if (!m_line || !m_line->ended || m_line->tooLong)
+        return false;
+    into.place = placeOf(*m_line);
+    if (!takeFormed(m_line->text, into))
+        return false;
+    m_line.reset();
+    return true;
+}
+
+TraceJsonReader::TraceJsonReader(const TraceFile &file, const TracePlace &from)
+    : TraceLineReader(file, from)
+{
+    if (m_file.forms)
+        m_forms = m_file.forms->take();
+}
+
+TraceJsonReader::~TraceJsonReader()
+{
+    if (m_forms)
+        m_file.forms->give(std::move(m_forms));
+}
+
+bool TraceJsonReader::takeFormed(std::string_view line, FormedRecord &into)
+{
+    const LineForm *const form = m_forms && isLineAlone() ? m_forms->match(line, into) : nullptr;
+    if (!form)
+        return false;
+    if (m_forms->isNewHere(*form)) {
+        for (const TraceFact &fact : form->remarks().facts)
+            addFact(fact.role, fact.name, fact.value);
+    }
+    if (form->remarks().rank)
+        takeRank(*form->remarks().rank, into.place);
+    seeFormed(into);
+    return true;
+}
+
+void TraceJsonReader::learn(std::string_view line, const TraceRecord &record)
+{
+    if (!m_forms || !m_hasSlots || m_slots.empty() || !isLineAlone())
+        return;
+    // A digest that is not as it stands there, for its capitals, is no slot: it is part of the form.
+    std::erase_if(m_slots, [&](const LineSlot &slot) {
+        return slot.kind == LineSlot::Kind::Digest
+            && line.substr(slot.begin, slot.size)
+            != (slot.isOutput ? record.outputs : record.inputs)[slot.observation].digest;
+    });
+    m_forms->learn(LineForm(line, std::move(m_slots), record,
+                            *std::exchange(m_remarks, std::nullopt), typeid(*this).name()));
+}
+
+void TraceJsonReader::noteNumber(LineSlot::Kind kind, const JsonFields &fields,
+                                 std::string_view key)
+{
+    const auto value = fields.find(key);
+    if (!value || value->kind() != JsonValue::Kind::Unsigned)
+        return;
+    const auto place = value->place();
+    m_hasSlots = m_hasSlots && place;
+    if (place)
+        m_slots.push_back({kind, place->begin, place->size});
+}
+
+void TraceJsonReader::takeDigestOf(const JsonFields &tensor, std::string_view key, DigestKind kind,
+                                   std::size_t digits, Observation &observation, bool &wrong)
+{
+    takeDigest(observation, kind, tensor.view(key), digits, wrong);
+    const auto value = tensor.find(key);
+    if (value && !observation.digest.empty())
+        m_digest = value->place();
+}
+
+void TraceJsonReader::addTensor(const JsonFields &tensor, const TracePlace &place,
+                                std::vector<Observation> &observations)
+{
+    m_digest.reset();
+    observations.push_back(takeTensor(tensor, place));
+    if (m_digest)
+        m_slots.push_back({LineSlot::Kind::Digest, m_digest->begin, m_digest->size,
+                           &observations == &m_record->outputs, observations.size() - 1});
 }
 
 TraceLineReader::Use TraceJsonReader::take(std::string_view line, TraceRecord &record,
@@ -129,6 +207,12 @@ TraceLineReader::Use TraceJsonReader::take(std::string_view line, TraceRecord &r
         problem = parsed.error().place + " of the line: " + parsed.error().text;
         return Use::Bad;
     }
+    m_slots.clear();
+    m_hasSlots = true;
+    m_record = &record;
+    m_remarks.reset();
+    if (m_forms)
+        m_remarks.emplace();
     JsonProblem trouble;
     const JsonFields fields(m_document.root(), {}, trouble);
     const Use use = trouble.error ? Use::Bad : takeObject(fields, record);
@@ -153,7 +237,7 @@ void TraceJsonReader::takeTensors(const JsonFields &fields, std::string_view key
         if (isWord || entry.kind() == JsonValue::Kind::Null)
             observations.emplace_back().absence = isWord ? Absence::Oversize : Absence::Null;
         else
-            observations.push_back(takeTensor(JsonFields(entry, std::string(key), trouble), place));
+            addTensor(JsonFields(entry, std::string(key), trouble), place, observations);
     }
     if (trouble.error)
         fields.problem({}, trouble.error->place + ": " + trouble.error->text);

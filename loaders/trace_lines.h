@@ -4,7 +4,7 @@
 #include "loaders/json_fields.h"
 #include "loaders/line_reader.h"
 #include "loaders/trace_dialect.h"
-#include "model/twin_cursor.h"
+#include "model/record_form.h"
 
 #include <optional>
 #include <string>
@@ -14,22 +14,15 @@ namespace forkpoint {
 
 /// Base of readers of text, one record a line. Lines that are too long, torn or no record become
 /// problems with line and byte; what follows them is read.
-class TraceLineReader : public TraceReader, public TwinCursor
+class TraceLineReader : public TraceReader, public FormedCursor
 {
 public:
     TraceLineReader(const TraceFile &file, const TracePlace &from);
 
     Result<std::optional<TraceRecord>> next() final;
-    std::string_view lastLine() const final
-    {
-        return isLineAlone() ? m_lastLine : std::string_view();
-    }
-    Result<std::optional<TraceRecord>> nextBeside(std::string_view line, const TraceRecord &record,
-                                                  bool &isTwin) final;
+    Result<bool> nextFormed(FormedRecord &into) final;
 
 protected:
-    /// Whether the next record depends on its line alone, and on nothing that was read before.
-    virtual bool isLineAlone() const { return false; }
     /// What a line was.
     enum class Use {
         Record, ///< `record` is filled; its place is set already
@@ -37,30 +30,43 @@ protected:
         Bad,    ///< `problem` says why
     };
     virtual Use take(std::string_view line, TraceRecord &record, std::string &problem) = 0;
+    /// Whether a line is of a known form: then `into`, whose place is set, is what it says.
+    virtual bool takeFormed(std::string_view, FormedRecord &) { return false; }
+    /// A line that made a record, and of which there is nothing else to say.
+    virtual void learn(std::string_view, const TraceRecord &) {}
     /// After the last line.
     virtual void atEnd() {}
 
-private:
-    struct Twin
-    {
-        std::string_view line;
-        const TraceRecord *record = nullptr;
-        bool isMet = false;
-    };
-    Result<std::optional<TraceRecord>> read(Twin &twin);
-
     TraceFile m_file;
+
+private:
+    TracePlace placeOf(const LineReader::Line &line) const;
+
     LineReader m_lines;
-    std::string_view m_lastLine; ///< in the buffer of m_lines
+    std::optional<LineReader::Line> m_line; ///< that was read and not taken
 };
 
 /// Base of readers of JSON lines: `take` gets the parsed object.
 class TraceJsonReader : public TraceLineReader
 {
 public:
-    using TraceLineReader::TraceLineReader;
+    TraceJsonReader(const TraceFile &file, const TracePlace &from);
+    ~TraceJsonReader() override;
 
 protected:
+    /// Whether the next record depends on its line alone, and on nothing that was read before but the
+    /// rank and the facts of the file: only then, and of lines whose slots are noted, forms are used.
+    virtual bool isLineAlone() const { return false; }
+    /// A record was read by its form.
+    virtual void seeFormed(const FormedRecord &) {}
+    /// The record takes that number as it is, if it is one from 0 on, and nothing else depends on it.
+    void noteNumber(LineSlot::Kind kind, const JsonFields &fields, std::string_view key);
+    /// As takeDigest(), of a member of a tensor, for takeTensor().
+    void takeDigestOf(const JsonFields &tensor, std::string_view key, DigestKind kind,
+                      std::size_t digits, Observation &observation, bool &wrong);
+    /// One tensor more, of takeTensor(), among the inputs or outputs of the record that is being read.
+    void addTensor(const JsonFields &tensor, const TracePlace &place,
+                   std::vector<Observation> &observations);
     /// Reads through `fields`; what is missing or of another kind there makes the line bad.
     virtual Use takeObject(const JsonFields &fields, TraceRecord &record) = 0;
     /// The tensors of a list of signatures, up to limits::TraceObservations; null is an absence. What
@@ -72,8 +78,15 @@ protected:
 
 private:
     Use take(std::string_view line, TraceRecord &record, std::string &problem) final;
+    bool takeFormed(std::string_view line, FormedRecord &into) final;
+    void learn(std::string_view line, const TraceRecord &record) final;
 
     JsonDocument m_document; ///< of the line at hand: kept for its memory
+    std::unique_ptr<LineForms> m_forms;
+    std::vector<LineSlot> m_slots;            ///< of the line at hand
+    bool m_hasSlots = false;                  ///< all that were noted have a place
+    std::optional<JsonValue::Place> m_digest; ///< of the tensor at hand
+    const TraceRecord *m_record = nullptr;    ///< that is being read
 };
 
 /// The first line of a file as a JSON object with all these members.

@@ -26,6 +26,9 @@ private:
         record.call = fields.count("occurrence");
         record.callIsStated = true;
         record.sequence = fields.count("sequence");
+        noteNumber(LineSlot::Kind::Iteration, fields, "iteration");
+        noteNumber(LineSlot::Kind::Call, fields, "occurrence");
+        noteNumber(LineSlot::Kind::Sequence, fields, "sequence");
         const std::string phase = fields.text("phase");
         const std::string event = fields.text("event");
         record.key = (record.microBatch ? std::to_string(*record.microBatch) : std::string())
@@ -36,7 +39,7 @@ private:
         if (event == "tensor") {
             record.role = RecordRole::Tensor;
             record.stage = stageOf(phase, record.name);
-            record.outputs.push_back(takeTensor(fields.object("tensor"), record.place));
+            addTensor(fields.object("tensor"), record.place, record.outputs);
         } else if (event == "event") {
             takeEvent(fields, phase, record);
         } else {
@@ -89,12 +92,13 @@ private:
                 tensor.problem("summary", "expected an object, got nothing");
         } else if (mode == "sampled" || mode == "full") {
             bool wrong = false;
-            const std::string digest = tensor.text("sha256");
-            takeDigest(observation, mode == "full" ? DigestKind::Sha256Header : DigestKind::Sampled,
-                       digest, Sha256Digits, wrong);
+            takeDigestOf(tensor, "sha256",
+                         mode == "full" ? DigestKind::Sha256Header : DigestKind::Sampled,
+                         Sha256Digits, observation, wrong);
             if (wrong)
                 addProblem(place, "bad-digest",
-                           "a SHA-256 must have 64 hexadecimal digits, is '" + digest + "'");
+                           "a SHA-256 must have 64 hexadecimal digits, is '" + tensor.text("sha256")
+                               + "'");
         } else {
             tensor.problem("mode", "'" + mode + "' is not a word of this version");
         }

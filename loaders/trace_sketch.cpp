@@ -43,6 +43,8 @@ private:
         const JsonFields payload = fields.object("payload");
         takeIdentity(fields.text("kind"), textOrNull(payload, "id"), record);
         record.scope = textOrNull(payload, "scope");
+        noteNumber(LineSlot::Kind::Iteration, fields, "iteration");
+        noteNumber(LineSlot::Kind::Sequence, fields, "seq");
         takeTensors(payload, "in", record.place, record.inputs);
         takeTensors(payload, "out", record.place, record.outputs);
         return Use::Record;
@@ -70,7 +72,10 @@ private:
         observation.count = tensor.countIf("numel");
         bool wrong = false;
         const std::string digest = textOrNull(tensor, "digest");
-        takeDigest(observation, DigestKind::XorLanes, digest, XorDigits, wrong);
+        if (digest.empty())
+            takeDigest(observation, DigestKind::XorLanes, digest, XorDigits, wrong);
+        else
+            takeDigestOf(tensor, "digest", DigestKind::XorLanes, XorDigits, observation, wrong);
         if (wrong)
             addProblem(place, "bad-digest",
                        "a digest must have 16 hexadecimal digits, is '" + digest + "'");

@@ -66,6 +66,8 @@ private:
         record.iteration = fields.integer("iteration");
         record.sequence = fields.count("sequence");
         record.name = fields.text("name");
+        noteNumber(LineSlot::Kind::Iteration, fields, "iteration");
+        noteNumber(LineSlot::Kind::Sequence, fields, "sequence");
         const std::string kind = fields.text("kind");
         addFact(TraceFact::Role::Schema, "schema_version",
                 std::to_string(fields.integer("schema_version")));
@@ -116,7 +118,7 @@ private:
         } else if (kind == "tensor") {
             record.role = RecordRole::Tensor;
             record.stage = stageOfTensor(record.name);
-            record.outputs.push_back(takeTensor(payload, record.place));
+            addTensor(payload, record.place, record.outputs);
         } else if (kind == "op" || kind == "recompute") {
             record.role = RecordRole::Op;
             record.stage = kind == "op" ? "op" : "forward";
@@ -152,13 +154,15 @@ private:
         bool wrong = false;
         std::string digest = textOrNull(tensor, "sha256");
         if (!digest.empty()) {
-            takeDigest(observation, DigestKind::Sha256, digest, Sha256Digits, wrong);
+            takeDigestOf(tensor, "sha256", DigestKind::Sha256, Sha256Digits, observation, wrong);
         } else {
-            digest = textOrNull(tensor, tensor.has("digest") ? "digest" : "device_digest");
+            const char *const key = tensor.has("digest") ? "digest" : "device_digest";
+            digest = textOrNull(tensor, key);
             if (digest.empty())
                 observation.absence = Absence::Null;
             else
-                takeDigest(observation, DigestKind::Megatron128, digest, Megatron128Digits, wrong);
+                takeDigestOf(tensor, key, DigestKind::Megatron128, Megatron128Digits, observation,
+                             wrong);
         }
         if (wrong)
             addProblem(place, "bad-digest", "is no digest of this dialect: '" + digest + "'");

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/feed_ahead.h"
 
-#include "model/trace_walk.h"
+#include "model/trace_feed.h"
+
+#include <utility>
 
 namespace forkpoint {
 
@@ -17,27 +19,41 @@ constexpr std::size_t MostBatches = 4;
 bool FeedAhead::readBatch()
 {
     Batch batch;
+    batch.records.reserve(MostRecords);
+    FoundRecord found;
     std::size_t bytes = 0;
-    while (!m_ended && batch.size() < MostRecords && bytes < MostBytes) {
-        auto record = m_feed.next();
-        if (!record.ok())
-            m_error = record.error();
-        m_ended = !record.ok() || !*record;
+    while (batch.records.size() < MostRecords && bytes < MostBytes) {
+        const auto isFound = m_feed.next(found);
+        if (!isFound.ok())
+            m_error = isFound.error();
+        m_ended = !isFound.ok() || !*isFound;
         if (m_ended)
             break;
-        batch.push_back({**std::move(record), std::string(m_feed.lastLine())});
-        bytes += batch.back().record.place.size;
+        const FormedRecord &formed = found.formed;
+        bytes += formed.form ? formed.place.size : found.whole->place.size;
+        batch.records.push_back(formed);
+        if (formed.form)
+            batch.digests.insert(batch.digests.end(), formed.digests.begin(), formed.digests.end());
+        else
+            batch.whole.push_back(*std::move(found.whole));
     }
-    if (batch.empty())
+    if (batch.records.empty())
         return false;
+    // What they view is gone in the reader, and here for good only now.
+    const char *digests = batch.digests.data();
+    for (FormedRecord &each : batch.records) {
+        if (each.form)
+            each.digests = {std::exchange(digests, digests + each.digests.size()),
+                            each.digests.size()};
+    }
     const std::lock_guard guard(m_lock);
     m_queue.push_back(std::move(batch));
     return true;
 }
 
-Result<std::optional<FeedAhead::Item>> FeedAhead::next()
+Result<bool> FeedAhead::next(FoundRecord &into)
 {
-    while (m_next == m_taken.size()) {
+    while (m_next == m_taken.records.size()) {
         bool isEmpty = false;
         {
             const std::lock_guard guard(m_lock);
@@ -45,7 +61,7 @@ Result<std::optional<FeedAhead::Item>> FeedAhead::next()
             if (!isEmpty) {
                 m_taken = std::move(m_queue.front());
                 m_queue.pop_front();
-                m_next = 0;
+                m_next = m_nextWhole = 0;
             }
         }
         if (!isEmpty) {
@@ -58,13 +74,16 @@ Result<std::optional<FeedAhead::Item>> FeedAhead::next()
             const std::lock_guard guard(m_lock);
             return !m_queue.empty();
         }();
-        if (isQueued || readBatch())
+        if (isQueued || (!m_ended && readBatch()))
             continue;
         if (m_error)
             return *m_error;
-        return std::optional<Item>();
+        return false;
     }
-    return std::optional(std::move(m_taken[m_next++]));
+    into.formed = m_taken.records[m_next++];
+    if (!into.formed.form)
+        into.whole = std::move(m_taken.whole[m_nextWhole++]);
+    return true;
 }
 
 void FeedAhead::produce()
@@ -77,7 +96,7 @@ void FeedAhead::produce()
                 return;
         }
         const std::lock_guard reading(m_reading);
-        if (!readBatch())
+        if (m_ended || !readBatch())
             return;
     }
 }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/record_form.h"
 #include "model/result.h"
-#include "model/trace_record.h"
 
 #include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace forkpoint {
@@ -20,22 +19,21 @@ class TraceFeed;
 class FeedAhead
 {
 public:
-    struct Item
-    {
-        TraceRecord record;
-        std::string line; ///< TraceFeed::lastLine() after it
-    };
-
     explicit FeedAhead(TraceFeed &feed) : m_feed(feed) {}
 
-    /// The next record, or nothing at the end: read here if it was not read ahead.
-    Result<std::optional<Item>> next();
+    /// The next record, false at the end: read here if it was not read ahead.
+    Result<bool> next(FoundRecord &into);
     /// Reads ahead until the feed's end, or until stop().
     void produce();
     void stop();
 
 private:
-    using Batch = std::vector<Item>;
+    struct Batch
+    {
+        std::vector<FormedRecord> records; ///< without a form: the next of `whole`
+        std::vector<TraceRecord> whole;
+        std::vector<char> digests; ///< of all records
+    };
 
     /// Under m_reading: a batch to the end of the queue; false at the end of the feed.
     bool readBatch();
@@ -51,7 +49,7 @@ private:
     bool m_stopped = false;
 
     Batch m_taken; ///< of who takes
-    std::size_t m_next = 0;
+    std::size_t m_next = 0, m_nextWhole = 0;
 };
 
 } // namespace forkpoint

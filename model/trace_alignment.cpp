@@ -12,6 +12,8 @@ namespace {
 class Hash
 {
 public:
+    Hash() = default;
+    explicit Hash(std::uint64_t begun) : m_value(begun) {}
     void add(std::string_view text)
     {
         for (const char c : text)
@@ -69,8 +71,19 @@ std::uint64_t identityOf(const TraceRecord &record)
 
 std::uint64_t identityOf(const std::string &key, std::uint64_t call)
 {
+    return identityWith(hashOfKey(key), call);
+}
+
+std::uint64_t hashOfKey(std::string_view key)
+{
     Hash hash;
     hash.add(key);
+    return hash.value();
+}
+
+std::uint64_t identityWith(std::uint64_t keyHash, std::uint64_t call)
+{
+    Hash hash(keyHash);
     hash.add(call);
     return hash.value();
 }

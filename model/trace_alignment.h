@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace forkpoint {
@@ -13,6 +15,9 @@ namespace forkpoint {
 /// The identity of a record within an iteration of its rank (rule M2), as a number.
 std::uint64_t identityOf(const TraceRecord &record);
 std::uint64_t identityOf(const std::string &key, std::uint64_t call);
+/// The same in two steps.
+std::uint64_t hashOfKey(std::string_view key);
+std::uint64_t identityWith(std::uint64_t keyHash, std::uint64_t call);
 
 /// What the alignment of two windows looks at.
 struct AlignItem

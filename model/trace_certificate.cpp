@@ -47,14 +47,19 @@ bool isFailed(const std::string &value)
 
 } // namespace
 
+bool TraceCertificate::Recomputations::concerns(const TraceRecord &record)
+{
+    return record.name == "checkpoint.forward" || record.name == "checkpoint.recompute";
+}
+
 /// A forward and its recomputation have one key but for their names: what stands behind the name says
 /// which checkpoint they are of. The n-th recomputation of one is of its n-th forward: once a forward
 /// could not be remembered none is, lest a later one stand in its place.
 void TraceCertificate::Recomputations::see(const TraceRecord &record)
 {
-    const bool isForward = record.name == "checkpoint.forward";
-    if (!isForward && record.name != "checkpoint.recompute")
+    if (!concerns(record))
         return;
+    const bool isForward = record.name == "checkpoint.forward";
     const std::size_t name = record.key.find(record.name);
     const std::string which =
         name == std::string::npos ? record.key : record.key.substr(name + record.name.size());
@@ -84,16 +89,22 @@ void TraceCertificate::Recomputations::see(const TraceRecord &record)
     m_different += !before.empty() && now && *now != before ? 1u : 0u;
 }
 
-void TraceCertificate::checkSequence(const TraceRecord &record)
+void TraceCertificate::seeNumber(std::optional<std::uint64_t> sequence)
 {
-    if (m_rule == SequenceRule::None || !record.sequence)
+    if (m_rule == SequenceRule::None || !sequence)
         return;
     const bool isFirst = !m_last.has_value();
-    const bool rises = isFirst || *record.sequence > *m_last;
-    const bool hasGap =
-        m_rule == SequenceRule::GapFree && *record.sequence != (isFirst ? 0 : *m_last + 1);
+    const bool rises = isFirst || *sequence > *m_last;
+    const bool hasGap = m_rule == SequenceRule::GapFree && *sequence != (isFirst ? 0 : *m_last + 1);
     m_unordered += !rises || hasGap ? 1u : 0u;
-    m_last = record.sequence;
+    m_last = sequence;
+}
+
+bool TraceCertificate::needsNumberAlone(const TraceRecord &record)
+{
+    return record.role == RecordRole::Tensor || record.role == RecordRole::Kernel
+        || record.role == RecordRole::Collective
+        || (record.role == RecordRole::Op && !Recomputations::concerns(record));
 }
 
 void TraceCertificate::seeCollective(const TraceRecord &record)
@@ -127,7 +138,7 @@ void TraceCertificate::seeCollective(const TraceRecord &record)
 
 void TraceCertificate::see(const TraceRecord &record)
 {
-    checkSequence(record);
+    seeNumber(record.sequence);
     switch (record.role) {
     case RecordRole::Runtime: ++m_runtimes; break;
     case RecordRole::IterationBegin: ++m_begins; break;

@@ -20,6 +20,9 @@ public:
     explicit TraceCertificate(SequenceRule rule) : m_rule(rule) {}
 
     void see(const TraceRecord &record);
+    /// Whether of records like that one the number alone counts, for seeNumber() instead of see().
+    static bool needsNumberAlone(const TraceRecord &record);
+    void seeNumber(std::optional<std::uint64_t> sequence);
     /// What is wrong, one clause each; after the last record.
     std::vector<std::string> problems() const;
     /// What lets values vary although nothing is missing, one clause each.
@@ -37,6 +40,7 @@ private:
     {
     public:
         void see(const TraceRecord &record);
+        static bool concerns(const TraceRecord &record);
         std::uint64_t different() const { return m_different; }
         std::uint64_t unknown() const { return m_unknown; }
         /// More forwards waited than are remembered: what came after that is unknown.
@@ -49,7 +53,6 @@ private:
         std::uint64_t m_different = 0, m_unknown = 0;
     };
 
-    void checkSequence(const TraceRecord &record);
     void seeCollective(const TraceRecord &record);
 
     SequenceRule m_rule;

@@ -2,6 +2,8 @@
 #include "model/trace_comparer.h"
 
 #include "model/format.h"
+#include "model/formed_tally.h"
+#include "model/hash_set.h"
 #include "model/lone_records.h"
 #include "model/stage_table.h"
 #include "model/trace_certification.h"
@@ -16,14 +18,13 @@
 #include <array>
 #include <functional>
 #include <set>
-#include <unordered_set>
 
 namespace forkpoint {
 
 namespace {
 
-/// Output digests remembered to tell where an input came from.
-constexpr std::size_t MostOutputs = 1'000'000;
+/// Values remembered to tell where an input came from.
+constexpr std::size_t MostValues = 1'000'000;
 /// Micro-batches of all iterations whose links are kept.
 constexpr std::size_t MostMicroBatches = 200'000;
 /// Steps of all ranks whose links are kept: 96 bytes each.
@@ -32,16 +33,16 @@ constexpr std::size_t MostRankLinks = 1'000'000;
 constexpr std::size_t MostOpened = 4096;
 
 /// What tells one value from another, wherever it was seen.
-std::size_t valueKey(const Observation &observation)
+std::size_t valueKey(std::string_view dtype, std::string_view digest)
 {
     std::array<char, 256> text; // longer ones need memory of their own
-    const std::size_t type = observation.dtype.size(), digest = observation.digest.size();
-    if (type + 1 + digest > text.size())
-        return std::hash<std::string>()(observation.dtype + ' ' + observation.digest);
-    const auto space = std::copy_n(observation.dtype.data(), type, text.begin());
+    const std::size_t size = dtype.size() + 1 + digest.size();
+    if (size > text.size())
+        return std::hash<std::string>()(std::string(dtype) + ' ' + std::string(digest));
+    const auto space = std::copy_n(dtype.data(), dtype.size(), text.begin());
     *space = ' ';
-    std::copy_n(observation.digest.data(), digest, space + 1);
-    return std::hash<std::string_view>()({text.data(), type + 1 + digest});
+    std::copy_n(digest.data(), digest.size(), space + 1);
+    return std::hash<std::string_view>()({text.data(), size});
 }
 
 /// Whether a record without any value is a hole (rule M15), and no mark.
@@ -68,6 +69,7 @@ struct TraceComparer::State
     std::optional<TraceInquiry> inquiry; ///< after them, where the traces part
     Certification certification;
     TraceFilter filter{{}};
+    FormedTally tally; ///< of the unit at hand
     TraceComparison result;
     StageTable stages;
     std::size_t rankLinks = 0; ///< that there were, kept or not
@@ -86,6 +88,7 @@ struct TraceComparer::State
     /// One iteration of one rank.
     struct Unit
     {
+        std::optional<std::int64_t> iteration;
         std::optional<RankDivergence> first;
         std::uint64_t firstOrdinal = 0;
         Standing now, atFirst;
@@ -95,7 +98,7 @@ struct TraceComparer::State
         bool hasNoOrder = false;                  ///< records that tell none
         std::map<std::uint64_t, Standing> opened; ///< where a record has no partner yet
         std::map<std::string, EvidenceSum> begun; ///< inputs of collectives by group
-        std::unordered_set<std::size_t> outputs;  ///< hashes of values that both have seen alike
+        HashSet values;                           ///< hashes of those that both have seen alike
     };
     std::vector<std::optional<RecordName>> lastEqual; ///< by rank, over the iterations
     std::vector<EvidenceSum> evidenceBefore;          ///< by rank
@@ -110,6 +113,13 @@ struct TraceComparer::State
     void compareUnit(const TracePlan::Unit &planned, const std::stop_token &stop);
     void takeEvent(const TraceWalk::Event &event, std::size_t rank, Unit &unit);
     void takePair(const TraceWalk::Event &event, std::size_t rank, Unit &unit);
+    void takeFormed(const TraceWalk::FormedEvent &event, std::size_t rank, Unit &unit);
+    void takeTally(std::size_t rank, Unit &unit);
+    void countPairs(const TraceRecord &like, const EvidenceSum &evidence, std::uint64_t pairs,
+                    std::size_t rank, Unit &unit);
+    void noteDifference(const EvidenceSum &evidence);
+    static void rememberValues(const FormedRecord &formed, Unit &unit);
+    static void rememberValue(std::string_view dtype, std::string_view digest, Unit &unit);
     void takeLone(const LoneRecords::Sum &lone, const std::string &loss, Unit &unit);
     void settleLone(const TracePlan::Unit &planned, const TraceCertificate &certificateA,
                     const TraceCertificate &certificateB, bool isWhole, Unit &unit);
@@ -214,12 +224,81 @@ Classification TraceComparer::State::classOf(const TraceRecord &record,
             inputs = begin->second;
     }
     Classification found = classify(record, inputs, evidence.outputs);
-    if (found.divergenceClass != DivergenceClass::Receiver || unit.outputs.empty())
+    if (found.divergenceClass != DivergenceClass::Receiver || unit.values.empty())
         return found;
     judgeReceived(found, record, other, [&](const Observation &input) {
-        return unit.outputs.count(valueKey(input)) > 0;
+        return unit.values.contains(valueKey(input.dtype, input.digest));
     });
     return found;
+}
+
+/// So many pairs of one kind, with the evidence of all.
+void TraceComparer::State::countPairs(const TraceRecord &like, const EvidenceSum &evidence,
+                                      std::uint64_t pairs, std::size_t rank, Unit &unit)
+{
+    result.coverage.records += pairs;
+    result.coverage.vacuous += tellsValues(like.role) && evidence.compared == 0 ? pairs : 0u;
+    result.ranks[rank].records += pairs;
+    result.coverage.evidence.add(evidence);
+    stages.add(like, evidence);
+    count(like.microBatch, like.iteration, evidence, 0, unit);
+}
+
+void TraceComparer::State::noteDifference(const EvidenceSum &evidence)
+{
+    VerdictFacts &facts = result.facts;
+    if (evidence.evidence != Evidence::Different)
+        return;
+    facts.bitsDiffer |= evidence.strongestDifferent > Strength::Metadata;
+    facts.shapeOrDtypeDiffers |= evidence.layoutDiffers;
+    facts.differenceStrength = std::max(facts.differenceStrength, evidence.strongestDifferent);
+}
+
+/// Pairs of one form: counted, and made where one of them is more than a count.
+void TraceComparer::State::takeFormed(const TraceWalk::FormedEvent &event, std::size_t rank,
+                                      Unit &unit)
+{
+    const bool mayDiffer = unit.first && unit.first->kind != DivergenceKind::Missing;
+    const FormedTally::Use use = tally.take(event, mayDiffer);
+    if (use == FormedTally::Use::Made) {
+        const TraceRecord inA = toRecord(event.a), inB = toRecord(event.b);
+        takeEvent({&inA, &inB, event.ordinal, false, false, event.afterSlip}, rank, unit);
+        return;
+    }
+    unit.lone.meet(event.ordinal);
+    unit.hasNoOrder = unit.hasNoOrder || !event.a.form->record.isPlaced;
+    if (!unit.first && use == FormedTally::Use::Counted)
+        rememberValues(event.a, unit);
+}
+
+/// What was counted since the last pair that was made.
+void TraceComparer::State::takeTally(std::size_t rank, Unit &unit)
+{
+    if (tally.isEmpty())
+        return;
+    std::uint64_t equal = 0;
+    for (const FormedTally::Sum &sum : tally.sums()) {
+        result.coverage.artifacts += sum.artifacts;
+        if (sum.pairs == 0)
+            continue;
+        TraceRecord like = *sum.like;
+        like.iteration = unit.iteration;
+        EvidenceSum all;
+        all.add(sum.one, sum.pairs);
+        countPairs(like, all, sum.pairs, rank, unit);
+        noteDifference(all);
+        result.ranks[rank].different += all.evidence == Evidence::Different ? sum.pairs : 0u;
+        if (unit.first)
+            continue;
+        unit.now.evidence.add(all);
+        unit.now.equal += sum.pairs;
+        equal += all.evidence == Evidence::Equal ? sum.pairs : 0u;
+    }
+    if (equal == 0)
+        return;
+    RecordName &last = unit.now.last.emplace(nameOf(tally.lastEqual().form->record));
+    last.iteration = tally.lastEqual().iteration;
+    last.call = tally.lastEqual().call;
 }
 
 void TraceComparer::State::takePair(const TraceWalk::Event &event, std::size_t rank, Unit &unit)
@@ -232,12 +311,7 @@ void TraceComparer::State::takePair(const TraceWalk::Event &event, std::size_t r
     const RecordEvidence evidence = evidenceOf(record, *event.b);
     result.coverage.artifacts += evidence.outputsTooEarly ? 1u : 0u;
     const EvidenceSum all = evidence.all();
-    ++result.coverage.records;
-    result.coverage.vacuous += tellsValues(record.role) && all.compared == 0 ? 1u : 0u;
-    ++result.ranks[rank].records;
-    result.coverage.evidence.add(all);
-    stages.add(record, all);
-    count(record.microBatch, record.iteration, all, 0, unit);
+    countPairs(record, all, 1, rank, unit);
     result.coverage.metadataOnlyDifferences +=
         all.metadataDiffers && all.evidence != Evidence::Different ? 1u : 0u;
     if (record.role == RecordRole::CollectiveBegin)
@@ -249,11 +323,11 @@ void TraceComparer::State::takePair(const TraceWalk::Event &event, std::size_t r
     if (all.evidence == Evidence::Different || reordered) {
         const bool differs = all.evidence == Evidence::Different;
         result.ranks[rank].different += differs ? 1u : 0u;
-        result.facts.bitsDiffer |= differs && all.strongestDifferent > Strength::Metadata;
-        result.facts.shapeOrDtypeDiffers |= all.layoutDiffers;
+        noteDifference(all);
         result.facts.orderDiffers |= reordered;
-        result.facts.differenceStrength = std::max(
-            result.facts.differenceStrength, differs ? all.strongestDifferent : Strength::Metadata);
+        if (!differs)
+            result.facts.differenceStrength =
+                std::max(result.facts.differenceStrength, Strength::Metadata);
         RankDivergence divergence;
         divergence.record = nameOf(record);
         divergence.record.placeA = record.place;
@@ -285,10 +359,30 @@ void TraceComparer::State::takePair(const TraceWalk::Event &event, std::size_t r
         unit.now.last = nameOf(record);
     for (const auto *list : {&record.inputs, &record.outputs}) {
         for (const Observation &observation : *list) {
-            if (observation.absence == Absence::Recorded && unit.outputs.size() < MostOutputs)
-                unit.outputs.insert(valueKey(observation));
+            if (observation.absence == Absence::Recorded)
+                rememberValue(observation.dtype, observation.digest, unit);
         }
     }
+}
+
+void TraceComparer::State::rememberValues(const FormedRecord &formed, Unit &unit)
+{
+    const TraceRecord &like = formed.form->record;
+    const auto at = [&](bool isOutput, std::size_t place) -> const Observation & {
+        return (isOutput ? like.outputs : like.inputs)[place];
+    };
+    for (const RecordForm::Digest &own : formed.form->digests)
+        rememberValue(at(own.isOutput, own.observation).dtype,
+                      formed.digests.substr(own.begin, own.size), unit);
+    for (const auto &[isOutput, place] : formed.form->stated)
+        rememberValue(at(isOutput, place).dtype, at(isOutput, place).digest, unit);
+}
+
+void TraceComparer::State::rememberValue(std::string_view dtype, std::string_view digest,
+                                         Unit &unit)
+{
+    if (unit.values.size() < MostValues)
+        unit.values.insert(valueKey(dtype, digest));
 }
 
 /// `loss`: why the other side may have lost them; empty where it did not record them.
@@ -384,6 +478,7 @@ std::string TraceComparer::State::lostWords() const
 
 void TraceComparer::State::takeEvent(const TraceWalk::Event &event, std::size_t rank, Unit &unit)
 {
+    takeTally(rank, unit);
     if (event.opened) {
         if (!unit.first && unit.opened.size() < MostOpened)
             unit.opened.emplace(event.ordinal, unit.now);
@@ -408,9 +503,12 @@ void TraceComparer::State::compareUnit(const TracePlan::Unit &planned, const std
     TraceFeed feedA(*a, rank.a, segmentsIn(rank.segmentsA, planned.iteration), &filter);
     TraceFeed feedB(*b, rank.b, segmentsIn(rank.segmentsB, planned.ofB), &filter);
     Unit unit;
-    TraceWalk walk(feedA, feedB,
-                   [&](const TraceWalk::Event &event) { takeEvent(event, planned.rank, unit); });
+    unit.iteration = planned.iteration;
+    TraceWalk walk(
+        feedA, feedB, [&](const TraceWalk::Event &event) { takeEvent(event, planned.rank, unit); },
+        [&](const TraceWalk::FormedEvent &event) { takeFormed(event, planned.rank, unit); });
     const Status status = walk.run([&] { return stop.stop_requested(); }, *executor);
+    takeTally(planned.rank, unit);
     if (!status.ok() && status.error().code == ErrorCode::Cancelled) {
         result.facts.partial = true;
         return;

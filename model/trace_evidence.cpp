@@ -89,7 +89,7 @@ std::vector<Observation> fieldsOf(const TraceRecord &record)
     return fields;
 }
 
-void EvidenceSum::add(const EvidenceSum &other)
+void EvidenceSum::add(const EvidenceSum &other, std::uint64_t times)
 {
     const auto rank = [](Evidence e) {
         switch (e) {
@@ -102,18 +102,18 @@ void EvidenceSum::add(const EvidenceSum &other)
     };
     if (rank(other.evidence) > rank(evidence))
         evidence = other.evidence;
-    compared += other.compared;
-    different += other.different;
-    nothing += other.nothing;
-    notComparable += other.notComparable;
+    compared += times * other.compared;
+    different += times * other.different;
+    nothing += times * other.nothing;
+    notComparable += times * other.notComparable;
     weakestEqual = std::min(weakestEqual, other.weakestEqual);
     strongestDifferent = std::max(strongestDifferent, other.strongestDifferent);
     if (other.fewestBits)
         fewestBits = std::min(fewestBits.value_or(*other.fewestBits), *other.fewestBits);
     layoutDiffers = layoutDiffers || other.layoutDiffers;
     metadataDiffers = metadataDiffers || other.metadataDiffers;
-    byKind.add(other.byKind);
-    absences.add(other.absences);
+    byKind.add(other.byKind, times);
+    absences.add(other.absences, times);
 }
 
 EvidenceSum compareObservations(std::span<const Observation> a, std::span<const Observation> b)

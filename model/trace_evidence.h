@@ -34,11 +34,11 @@ public:
         m_counts[std::size_t(kind)] += count;
         m_named |= 1u << unsigned(kind);
     }
-    void add(const CountsByKind &other)
+    void add(const CountsByKind &other, std::uint64_t times = 1)
     {
         for (std::uint32_t rest = other.m_named; rest != 0; rest &= rest - 1) {
             const auto kind = std::size_t(std::countr_zero(rest));
-            m_counts[kind] += other.m_counts[kind];
+            m_counts[kind] += times * other.m_counts[kind];
         }
         m_named |= other.m_named;
     }
@@ -71,7 +71,7 @@ struct EvidenceSum
     CountsByKind<DigestKind, DigestKind::Value> byKind; ///< of those compared
     CountsByKind<Absence, Absence::Metadata> absences;
 
-    void add(const EvidenceSum &other);
+    void add(const EvidenceSum &other, std::uint64_t times = 1); ///< so many of it
 };
 
 /// Digests are compared together with shape, type and count, never alone (rule M16): where one side

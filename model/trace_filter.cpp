@@ -7,6 +7,12 @@
 
 namespace forkpoint {
 
+bool TraceFilter::takesAll() const
+{
+    return !m_options.tensorsOnly && !m_options.scope && m_options.include.empty()
+        && m_options.exclude.empty();
+}
+
 bool TraceFilter::takes(const TraceRecord &record) const
 {
     const PairingOptions &asked = m_options;

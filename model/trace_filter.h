@@ -14,6 +14,7 @@ public:
     explicit TraceFilter(const PairingOptions &options) : m_options(options) {}
 
     bool takes(const TraceRecord &record) const;
+    bool takesAll() const; ///< whatever it is
 
 private:
     PairingOptions m_options;

@@ -186,6 +186,11 @@ RecordEvidence evidenceOf(const TraceRecord &a, const TraceRecord &b)
     return evidence;
 }
 
+bool mayBeTooEarly(const TraceRecord &record)
+{
+    return record.role == RecordRole::Collective || bareName(record.name) == "_to_copy";
+}
+
 std::string unseenProducer(const TraceRecord &record)
 {
     struct Fused

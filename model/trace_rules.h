@@ -63,6 +63,9 @@ bool isArtifact(const TraceRecord &call);
 /// tell no value; the inputs do.
 RecordEvidence evidenceOf(const TraceRecord &a, const TraceRecord &b);
 
+/// Whether that depends on what the digests of such a record are, and not only on which are equal.
+bool mayBeTooEarly(const TraceRecord &record);
+
 /// The axes along which a process group of that name joins ranks: "dp_cp" along two of them; none where
 /// a word of the name is no axis of the coordinate. Views into `group`.
 std::vector<std::string_view> groupAxes(const TraceCoordinate &coordinate, std::string_view group);

@@ -19,8 +19,6 @@ constexpr std::size_t MostAheadBytes = std::size_t(64) << 20;
 /// Records that wait for a late partner, on each side, and their bytes.
 constexpr std::size_t MostWaiting = 65'536;
 constexpr std::size_t MostWaitingBytes = std::size_t(128) << 20;
-/// Identities remembered for the search of duplicates and for the numbers of calls.
-constexpr std::size_t MostIdentities = 4'000'000;
 
 std::size_t bytesOf(const std::vector<std::pair<std::string, std::string>> &pairs)
 {
@@ -71,88 +69,6 @@ bool sameTokens(const std::vector<AlignItem> &a, const std::vector<AlignItem> &b
 
 } // namespace
 
-TraceFeed::TraceFeed(const Trace &trace, std::size_t stream,
-                     const std::vector<std::size_t> &segments, const TraceFilter *filter)
-    : m_trace(trace),
-      m_filter(filter),
-      m_stream(stream),
-      m_segments(segments.rbegin(), segments.rend()),
-      m_certificate(trace.sequenceRule())
-{
-}
-
-Status TraceFeed::open()
-{
-    FP_TRY(m_cursor, m_trace.open(m_stream, m_segments.back()));
-    m_twin = dynamic_cast<TwinCursor *>(m_cursor.get());
-    m_segments.pop_back();
-    return {};
-}
-
-Result<std::optional<TraceRecord>> TraceFeed::next()
-{
-    bool isTwin = false;
-    return read({}, nullptr, isTwin);
-}
-
-Result<std::optional<TraceRecord>> TraceFeed::nextBeside(std::string_view line,
-                                                         const TraceRecord &record, bool &isTwin)
-{
-    return read(line, line.empty() ? nullptr : &record, isTwin);
-}
-
-Result<std::optional<TraceRecord>> TraceFeed::read(std::string_view line, const TraceRecord *beside,
-                                                   bool &isTwin)
-{
-    for (;;) {
-        if (!m_cursor) {
-            if (m_segments.empty())
-                return std::optional<TraceRecord>();
-            FP_CHECK(open());
-        }
-        isTwin = false;
-        const bool isBeside = beside && m_twin;
-        FP_TRY(auto record,
-               isBeside ? m_twin->nextBeside(line, *beside, isTwin) : m_cursor->next());
-        if (!record) {
-            m_cursor.reset();
-            m_twin = nullptr;
-            continue;
-        }
-        m_certificate.see(*record);
-        if (isDuplicate(*record))
-            continue;
-        if (!m_filter || m_filter->takes(*record))
-            return record;
-        ++m_excluded;
-    }
-}
-
-bool TraceFeed::isDuplicate(TraceRecord &record)
-{
-    if (!record.callIsStated) {
-        const std::uint64_t key = identityOf(record.key, 0);
-        if (m_calls.size() < MostIdentities || m_calls.count(key) > 0)
-            record.call = m_calls[key]++;
-        return false;
-    }
-    if (m_identities.size() >= MostIdentities || m_identities.insert(identityOf(record)).second)
-        return false;
-    if (++m_duplicates == 1) {
-        m_diagnostics.push_back({Severity::Warning, "duplicate-identity",
-                                 m_trace.files()[record.place.file], record.place.toText(),
-                                 "has the identity of an earlier record ('" + record.name
-                                     + "', number " + std::to_string(record.call)
-                                     + "); the earlier one counts"});
-    }
-    return true;
-}
-
-Diagnostics TraceFeed::takeDiagnostics()
-{
-    return std::exchange(m_diagnostics, {});
-}
-
 Status TraceWalk::fill(Side &side, std::size_t count)
 {
     while (!side.ended && side.ahead.size() < count) {
@@ -160,46 +76,56 @@ Status TraceWalk::fill(Side &side, std::size_t count)
             m_isNarrow = m_isNarrow || side.ahead.size() < Window;
             return {};
         }
-        FP_TRY(auto record, read(side));
-        if (!record) {
-            side.ended = true;
-            return {};
-        }
-        push(side, *std::move(record), false);
+        FP_CHECK(read(side));
+        if (!side.ended)
+            push(side, side.found.take());
     }
     return {};
 }
 
-void TraceWalk::push(Side &side, TraceRecord record, bool isTwin)
+void TraceWalk::push(Side &side, TraceRecord record)
 {
     const std::size_t bytes = bytesOf(record);
     side.aheadBytes += bytes;
-    side.ahead.push_back({std::move(record), bytes, isTwin});
+    side.ahead.push_back({std::move(record), bytes});
 }
 
-Result<std::optional<TraceRecord>> TraceWalk::read(Side &side)
+Status TraceWalk::read(Side &side)
 {
-    if (!side.reader)
-        return side.feed.next();
-    FP_TRY(auto item, side.reader->next());
-    if (!item)
-        return std::optional<TraceRecord>();
-    side.line = std::move(item->line);
-    return std::optional(std::move(item->record));
-}
-
-/// One record, where there is none yet, beside the one that the other side has just read.
-Status TraceWalk::fillBeside(Side &side, const Side &other)
-{
-    if (!side.ahead.empty() || side.ended || other.ahead.size() != 1)
-        return fill(side, 1);
-    bool isTwin = false;
-    const std::string_view line = other.reader ? other.line : other.feed.lastLine();
-    FP_TRY(auto record, side.feed.nextBeside(line, other.ahead.front().record, isTwin));
-    side.ended = !record;
-    if (record)
-        push(side, *std::move(record), isTwin);
+    FP_TRY(const bool isFound,
+           side.reader ? side.reader->next(side.found) : side.feed.next(side.found));
+    side.ended = !isFound;
     return {};
+}
+
+/// The next record of both, if they are of one form and nothing needs to be looked into: false
+/// where the way of all others is to be gone.
+Result<bool> TraceWalk::advanceFormed()
+{
+    if (!m_a.ahead.empty() || !m_b.ahead.empty() || m_a.ended || m_b.ended)
+        return false;
+    FP_CHECK(read(m_a));
+    FP_CHECK(read(m_b));
+    const FormedRecord &a = m_a.found.formed, &b = m_b.found.formed;
+    if (!m_a.ended && !m_b.ended && a.form && b.form && a.form->isLike(*b.form)
+        && (m_differed || a.digests == b.digests)) {
+        const std::int64_t shift = slipOf(a.form->keyHash);
+        if (std::int64_t(b.call) - std::int64_t(a.call) == shift) {
+            ++m_pairs;
+            if (m_visitFormed) {
+                m_visitFormed({a, b, m_ordinal++, shift != 0});
+                return true;
+            }
+            const TraceRecord madeA = toRecord(a), madeB = toRecord(b);
+            m_visit({&madeA, &madeB, m_ordinal++, false, false, shift != 0});
+            return true;
+        }
+    }
+    for (Side *side : {&m_a, &m_b}) {
+        if (!side->ended)
+            push(*side, side->found.take());
+    }
+    return false;
 }
 
 TraceRecord TraceWalk::take(Side &side)
@@ -242,12 +168,17 @@ bool TraceWalk::meets(const TraceRecord &a, const TraceRecord &b) const
 {
     if (!sameToken(a, b))
         return false;
-    std::int64_t shift = 0;
-    if (!m_slips.empty()) {
-        const auto slip = m_slips.find(identityOf(a.key, 0));
-        shift = slip == m_slips.end() ? 0 : slip->second;
-    }
+    const std::int64_t shift = m_slips.empty() ? 0 : slipOf(hashOfKey(a.key));
     return std::int64_t(b.call) - std::int64_t(a.call) == shift;
+}
+
+/// What calls of that key are known to be shifted by.
+std::int64_t TraceWalk::slipOf(std::uint64_t keyHash) const
+{
+    if (m_slips.empty())
+        return 0;
+    const auto slip = m_slips.find(identityWith(keyHash, 0));
+    return slip == m_slips.end() ? 0 : slip->second;
 }
 
 /// At the first difference: whether it comes of a record more or less of the same kind, which an
@@ -374,8 +305,11 @@ Status TraceWalk::realignFar()
 
 Result<bool> TraceWalk::advance()
 {
+    FP_TRY(const bool isTaken, advanceFormed());
+    if (isTaken)
+        return true;
     FP_CHECK(fill(m_a, 1));
-    FP_CHECK(fillBeside(m_b, m_a));
+    FP_CHECK(fill(m_b, 1));
     if (m_a.ahead.empty() && m_b.ahead.empty()) {
         flush(m_a, true);
         flush(m_b, false);
@@ -383,8 +317,7 @@ Result<bool> TraceWalk::advance()
     }
     bool straight = !m_a.ahead.empty() && !m_b.ahead.empty()
         && meets(m_a.ahead.front().record, m_b.ahead.front().record);
-    // What is of the same bytes does not differ: nothing is compared twice for that.
-    if (straight && !m_differed && !m_b.ahead.front().isTwin
+    if (straight && !m_differed
         && compareRecords(m_a.ahead.front().record, m_b.ahead.front().record).all().evidence
             == Evidence::Different) {
         m_differed = true;
@@ -392,10 +325,6 @@ Result<bool> TraceWalk::advance()
         straight = !inserted;
     }
     if (!straight) {
-        for (Side *side : {&m_a, &m_b}) {
-            if (!side->ahead.empty())
-                side->ahead.front().isTwin = false; // its twin may be gone when it is met
-        }
         FP_CHECK(realign());
         return true;
     }

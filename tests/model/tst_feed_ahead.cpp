@@ -58,8 +58,9 @@ private slots:
         threads.forEach(2, [&](std::size_t task) {
             if (task == 1)
                 return ahead.produce();
-            for (auto item = ahead.next(); *item; item = ahead.next())
-                calls.push_back((*item)->record.call);
+            FoundRecord found;
+            while (ahead.next(found).value())
+                calls.push_back(found.take().call);
             ahead.stop();
         });
         QCOMPARE(calls.size(), std::size_t(5000));
@@ -77,7 +78,8 @@ private slots:
         Threads().forEach(2, [&](std::size_t task) {
             if (task == 1)
                 return ahead.produce();
-            QVERIFY(ahead.next().ok());
+            FoundRecord found;
+            QVERIFY(ahead.next(found).value());
             ahead.stop();
         });
     }
