@@ -50,12 +50,12 @@ int OutlinedStyle::pixelMetric(PixelMetric metric, const QStyleOption *option,
 void OutlinedStyle::drawControl(ControlElement element, const QStyleOption *option,
                                 QPainter *painter, const QWidget *widget) const
 {
-    const auto *title = qstyleoption_cast<const QStyleOptionHeaderV2 *>(option);
+    const auto *title = qstyleoption_cast<const QStyleOptionHeader *>(option);
     if (element != CE_HeaderLabel || !title) {
         QProxyStyle::drawControl(element, option, painter, widget);
         return;
     }
-    QStyleOptionHeaderV2 inner = *title;
+    QStyleOptionHeader inner = *title;
     inner.rect.adjust(Gap, 0, -Gap, 0);
     QProxyStyle::drawControl(element, &inner, painter, widget);
 }
