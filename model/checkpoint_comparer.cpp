@@ -7,6 +7,7 @@
 #include "model/content_join.h"
 #include "model/owner_differences.h"
 #include "model/resume_facts.h"
+#include "model/unlike_replicas.h"
 
 #include <algorithm>
 #include <array>
@@ -313,6 +314,7 @@ ComparisonContext CheckpointComparer::State::context() const
 
 void CheckpointComparer::State::finish(std::stop_token stop)
 {
+    doubtUnlikeReplicas(result.tensors, a->catalog(), b->catalog());
     for (TensorRow &row : result.tensors) {
         if (!row.stats || row.status != ItemStatus::Different)
             continue;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the real forkpoint-cli makes of directories in which it is not clear what is meant.
+#include "loaders/open_run.h"
 #include "tests/support/cli_process.h"
 
 #include <QDir>
@@ -142,6 +143,40 @@ private slots:
             }
             QCOMPARE(named, 3); // bf16, columns, rows; of both a corner is stored nowhere
         }
+    }
+
+    /// One copy of model.whole is compared, and rank 2's is another: neither equal nor different.
+    void aCopyThatDiffersIsNotEqual()
+    {
+        const QString sound = QStringLiteral(FORKPOINT_TEST_DATA "/ranks/dtensor");
+        QDir().mkpath(path("copies"));
+        for (const QString &name : QDir(sound).entryList(QDir::Files))
+            QVERIFY(QFile::copy(sound + '/' + name, path("copies") + '/' + name));
+        const auto run = forkpoint::openRun(sound.toStdString(), {}, {});
+        QVERIFY(run.ok());
+        const auto source = (*run)->open(0, {});
+        QVERIFY(source.ok());
+        const forkpoint::Catalog &catalog = (*source)->catalog();
+        const auto whole = catalog.findTensor("model.whole");
+        QVERIFY(whole && catalog.tensors[*whole].replicas.size() == 3);
+        QFile file(path("copies/rank_2.pt"));
+        QVERIFY(file.open(QIODevice::ReadWrite));
+        QVERIFY(file.seek(qint64(catalog.tensors[*whole].replicas[1].extents.front().offset)));
+        QVERIFY(file.putChar(char(0x55)));
+        file.close();
+        for (const bool swapped : {false, true}) {
+            const Ended compared =
+                forkpoint::test::run({"compare", swapped ? path("copies") : sound,
+                                      swapped ? sound : path("copies"), "--json"});
+            QCOMPARE(compared.outcome(), "undecided");
+            for (const QJsonValue &row : compared.json()["tensors"].toArray()) {
+                if (row["name"] != "model.whole")
+                    continue;
+                QCOMPARE(row["status"].toString(), "not-compared");
+                QVERIFY(row["reason"].toString().contains("rank 0; rank 1; rank 3"));
+            }
+        }
+        QCOMPARE(forkpoint::test::run({"compare", sound, sound}).status, 0);
     }
 
     /// Of w every shard holds a part, and a third would have held one: v is another tensor.
