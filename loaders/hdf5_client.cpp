@@ -5,6 +5,7 @@
 #include "loaders/hdf5_protocol.h"
 #include "loaders/limits.h"
 #include "loaders/platform_worker.h"
+#include "model/key_path.h"
 
 #include <algorithm>
 #include <array>
@@ -26,6 +27,22 @@ void giveUp(Hdf5Dataset &dataset, ErrorCode code, std::string why)
     dataset.layout = Hdf5Dataset::Layout::Unreadable;
     dataset.problemCode = code;
     dataset.problem = std::move(why);
+}
+
+/// "10 s", "300 ms"
+std::string inSeconds(milliseconds time)
+{
+    const bool isWhole = time.count() % 1000 == 0;
+    return isWhole ? std::to_string(time.count() / 1000) + " s"
+                   : std::to_string(time.count()) + " ms";
+}
+
+std::string joined(const std::vector<std::string> &path)
+{
+    std::string text;
+    for (const std::string &name : path)
+        text += (text.empty() ? "" : "/") + name;
+    return escapeInvalidUtf8(text);
 }
 
 class Conversation
@@ -68,9 +85,11 @@ private:
     Error impatient()
     {
         m_worker.end();
+        const std::string where =
+            m_lastPath.empty() ? std::string() : " after '" + joined(m_lastPath) + "'";
         return lost(ErrorCode::Limit,
-                    "was stopped: no progress in " + std::to_string(m_options.patience.count())
-                        + " ms");
+                    "was stopped: it told of nothing new for " + inSeconds(m_options.patience)
+                        + where + ", as where damage leads libhdf5 in a circle");
     }
 
     /// Fills all of `out`.
@@ -114,6 +133,7 @@ private:
         switch (kind) {
         case Hdf5Message::Dataset: {
             FP_TRY(Hdf5Dataset dataset, parseHdf5Dataset(m_payload));
+            m_lastPath = dataset.path;
             contents.datasets.push_back(std::move(dataset));
             chunksMayLack = contents.datasets.back().layout == Hdf5Dataset::Layout::Chunked;
             return countItem();
@@ -121,6 +141,7 @@ private:
         case Hdf5Message::Chunks: return takeChunks();
         case Hdf5Message::Value: {
             FP_TRY(Hdf5Value value, parseHdf5Value(m_payload));
+            m_lastPath = value.path;
             contents.values.push_back(std::move(value));
             return countItem();
         }
@@ -216,6 +237,7 @@ private:
     std::stop_token m_stop;
     Clock::time_point m_deadline; ///< of the next news; reading from storage moves it
     std::vector<std::byte> m_payload;
+    std::vector<std::string> m_lastPath; ///< of what was told last
     std::uint64_t m_items = 0, m_bytes = 0, m_chunks = 0, m_decodedBytes = 0;
     bool m_ended = false;
 };
