@@ -118,6 +118,8 @@ public:
     }
 
 private:
+    Aides() { m_idle.reserve(Most); } // giving back must not throw
+
     static constexpr std::size_t Most = 16;
     std::mutex m_mutex;
     std::vector<std::shared_ptr<Aide>> m_idle;

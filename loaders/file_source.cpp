@@ -2,6 +2,7 @@
 #include "loaders/file_source.h"
 
 #include "loaders/limits.h"
+#include "loaders/platform_close.h"
 #include "loaders/storage_answers.h"
 
 #include <algorithm>
@@ -15,8 +16,19 @@ namespace {
 
 using Handle = std::shared_ptr<const Descriptor>;
 
+constexpr std::string_view ReadOfIt = "a read of it";
+
 /// What is read aside at once.
 constexpr std::size_t AsideBytes = std::size_t(1) << 20;
+
+/// Closed aside by who lets go of it last.
+Handle kept(Descriptor file)
+{
+    return {new Descriptor(std::move(file)), [](Descriptor *last) {
+                closeAside(last->release());
+                delete last;
+            }};
+}
 
 /// The open files of this process, the most recently used first. A file that is being read while
 /// it falls out closes when that read ends.
@@ -137,10 +149,9 @@ FileSource::~FileSource()
     OpenFiles::ofThisProcess().forget(this);
     m_stalled = m_folderStalled = nullptr;
     StorageAnswers &answers = StorageAnswers::ofThisProcess();
-    if (m_state) {
+    if (m_state)
         answers.forgetFile(*m_state);
-        answers.forgetFolder(std::filesystem::path(m_state->path).parent_path());
-    }
+    answers.forgetFolder(absolutePath().parent_path());
 }
 
 std::filesystem::path FileSource::absolutePath() const
@@ -161,7 +172,7 @@ Result<FileSource::Opened> FileSource::openHere() const
                    ? forkpoint::openBeneath(location.directory, *location.relative, name)
                    : openNamed(location.directory, name));
         FP_TRY(FileState state, identify(file, name));
-        return Opened{std::make_shared<const Descriptor>(std::move(file)), std::move(state)};
+        return Opened{kept(std::move(file)), std::move(state)};
     };
     return askStorage<Result<Opened>>(m_folderStalled, m_name, "opening it", open);
 }
@@ -208,8 +219,8 @@ Status FileSource::readAside(const Handle &file, std::uint64_t offset, MutableBy
                 return Piece{std::move(status), std::move(bytes)};
             },
             m_stalled);
-        if (!piece)
-            return checkAnswers();
+        if (!piece) // it may have come back since: what was asked for is not there all the same
+            return doesNotAnswer(m_name, ReadOfIt);
         FP_CHECK(piece->status);
         std::copy_n(piece->bytes.get(), size, out.data());
         offset += size;
@@ -234,7 +245,7 @@ void FileSource::willRead(std::uint64_t offset, std::uint64_t size) const
 
 Status FileSource::checkAnswers() const
 {
-    return *m_stalled > 0 ? doesNotAnswer(m_name, "a read of it") : Status();
+    return *m_stalled > 0 ? doesNotAnswer(m_name, ReadOfIt) : Status();
 }
 
 Status FileSource::unchanged() const
@@ -244,12 +255,14 @@ Status FileSource::unchanged() const
     auto state = watchedCall<Result<FileState>>(
         [file, name = m_name] { return identify(*file, name); }, m_stalled);
     if (!state)
-        return checkAnswers();
+        return doesNotAnswer(m_name, ReadOfIt);
     FP_TRY(const FileState now, *std::move(state));
     FP_CHECK(isStill(now));
     // A writer that renames a new file into place leaves the one that is open as it was.
     const Result<Opened> there = openHere();
-    return there ? isStill(there->state) : Status(); // taken away: what was read is what it held
+    if (!there && there.error().code == ErrorCode::NotFound)
+        return {}; // taken away: what was read is what it held
+    return there ? isStill(there->state) : Status(there.error());
 }
 
 Status FileSource::isStill(const FileState &now) const

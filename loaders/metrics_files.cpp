@@ -12,6 +12,7 @@
 #include "loaders/metrics_tensorboard.h"
 #include "loaders/metrics_trainer_state.h"
 #include "loaders/metrics_wandb.h"
+#include "loaders/platform_directory.h"
 
 #include <algorithm>
 #include <array>
@@ -286,8 +287,7 @@ FoundMetrics findMetricsBeside(const fs::path &directory, const DirectoryListing
         return isMlflowRun(folder.listing);
     });
     const std::string state(TrainerStateName);
-    std::error_code ignored;
-    if (!newest.empty() && fs::exists(directory / newest / state, ignored))
+    if (!newest.empty() && isDirectory(directory / newest / state, state).ok())
         collector.addEntry(directory / newest, state, newest + "/");
     return collector.finish();
 }

@@ -25,8 +25,9 @@ namespace {
 // O_NONBLOCK: opening a FIFO must not wait for its writer; it means nothing for regular files.
 constexpr int OpenFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
-// Linux transfers at most 2^31 - 4096 bytes a call; smaller requests are also kinder to others.
-constexpr std::size_t MaxTransfer = std::size_t(1) << 30;
+// Linux transfers at most 2^31 - 4096 bytes a call; smaller requests are also kinder to others, and a slow
+// link must get through one before its file is given up.
+constexpr std::size_t MaxTransfer = std::size_t(1) << 24;
 
 // Below the pieces of tensors, which are 256 KiB and more.
 constexpr std::size_t OwnBytes = std::size_t(1) << 18;

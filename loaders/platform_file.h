@@ -28,6 +28,7 @@ public:
     ~Descriptor();
 
     int get() const { return m_number; }
+    int release() { return std::exchange(m_number, -1); }
     bool valid() const { return m_number >= 0; }
 
 private:

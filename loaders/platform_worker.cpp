@@ -47,11 +47,12 @@ public:
         sigset_t none, all;
         sigemptyset(&none);
         sigfillset(&all);
-        const std::array<int, 7> steps = {
+        // Our own descriptors close by themselves when the program is there, and the worker closes any others:
+        // here, before it is, closing one of a mount that does not answer would hold up this process.
+        const std::array<int, 6> steps = {
             posix_spawn_file_actions_adddup2(&actions, socket, 0),
             posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0),
             posix_spawn_file_actions_adddup2(&actions, 1, 2),
-            posix_spawn_file_actions_addclosefrom_np(&actions, 3),
             posix_spawnattr_setsigmask(&attributes, &none),
             posix_spawnattr_setsigdefault(&attributes, &all),
             posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF),

@@ -19,10 +19,11 @@ namespace fs = std::filesystem;
 class SegmentCursor final : public TraceCursor, public FormedCursor
 {
 public:
-    SegmentCursor(std::unique_ptr<TraceReader> reader, std::uint64_t records)
+    SegmentCursor(std::unique_ptr<TraceReader> reader, std::uint64_t records, std::string file)
         : m_reader(std::move(reader)),
           m_forms(dynamic_cast<FormedCursor *>(m_reader.get())),
-          m_left(records)
+          m_left(records),
+          m_file(std::move(file))
     {
     }
 
@@ -30,8 +31,7 @@ public:
     {
         if (m_left == 0)
             return std::optional<TraceRecord>();
-        --m_left;
-        return m_reader->next();
+        return counted(m_reader->next());
     }
 
     Result<bool> nextFormed(FormedRecord &into) override
@@ -44,9 +44,26 @@ public:
     }
 
 private:
+    using Record = Result<std::optional<TraceRecord>>;
+
+    /// An end before that of the segment is none: what was indexed is not there any more, or does not open.
+    Record counted(Record record)
+    {
+        --m_left;
+        if (!record.ok() || *record)
+            return record;
+        const Diagnostics found = m_reader->takeDiagnostics();
+        std::string text = "has " + std::to_string(m_left + 1)
+            + " records fewer in this step than when it was indexed";
+        if (!found.empty())
+            text += ": " + found.front().text;
+        return Error{ErrorCode::Changed, m_file, {}, std::move(text)};
+    }
+
     std::unique_ptr<TraceReader> m_reader;
     FormedCursor *m_forms = nullptr; ///< the reader, where it is one
     std::uint64_t m_left;
+    std::string m_file;
 };
 
 class IndexedTrace final : public Trace
@@ -85,8 +102,8 @@ public:
     {
         const TraceSegment &wanted = m_streams[stream].segments[segment];
         FP_TRY(auto reader, m_reader.open(m_files[wanted.begin.file], wanted.begin));
-        return std::unique_ptr<TraceCursor>(
-            std::make_unique<SegmentCursor>(std::move(reader), wanted.records));
+        return std::unique_ptr<TraceCursor>(std::make_unique<SegmentCursor>(
+            std::move(reader), wanted.records, m_files[wanted.begin.file].name));
     }
 
     Result<std::string> sourceText(const TracePlace &place, std::size_t most) const override

@@ -35,6 +35,8 @@ public:
             }
         }
         Segment segment = OwnSegment::open(source);
+        if (!segment.ok() && segment.error().code == ErrorCode::Io)
+            return segment; // the next time it may be there
         const std::lock_guard lock(m_mutex);
         m_entries.push_front({source, segment});
         if (m_entries.size() > Capacity)

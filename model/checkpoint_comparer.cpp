@@ -307,6 +307,7 @@ ComparisonContext CheckpointComparer::State::context() const
     context.toleranceAsked = options.tolerance.asked();
     context.partial = phase != ComparerPhase::Finished;
     context.changed = changed;
+    context.unread = unread;
     context.contextInScope = options.pairing.scope
         && std::any_of(options.pairing.scope->begin(), options.pairing.scope->end(), isContext);
     return context;
@@ -342,7 +343,7 @@ void CheckpointComparer::State::finish(std::stop_token stop)
             const Diagnostics news = options.known->learn(*source, read);
             result.diagnostics.insert(result.diagnostics.end(), news.begin(), news.end());
         } else if (!status) {
-            changed = true;
+            (status.error().code == ErrorCode::Changed ? changed : unread) = true;
             result.diagnostics.push_back(
                 toDiagnostic(Error(status.error()).atPlace(side), Severity::Error));
         }

@@ -59,6 +59,7 @@ struct CheckpointComparer::State
     std::size_t nextTask = 0;
     std::size_t nextMeasure = 0;
     bool changed = false; ///< a file did, while it was read
+    bool unread = false;  ///< whether one did could not be found out
     std::vector<std::pair<TensorIndex, Digest128>> readOfA, readOfB; ///< whole, and their contents
     RoundedRows rounded;
     ComparerPhase phase = ComparerPhase::Reading;

@@ -137,6 +137,7 @@ VerdictFacts gatherFacts(const CheckpointComparison &comparison, const Compariso
     facts.toleranceAsked = context.toleranceAsked;
     facts.partial = context.partial;
     facts.changed = context.changed;
+    facts.unreadable = context.unread;
     facts.incomplete = !context.complete;
     Evidence evidence;
     bool any = false;

@@ -14,6 +14,7 @@ struct ComparisonContext
     bool partial = false;        ///< still running, or cancelled
     bool contextInScope = false; ///< the user named context classes with --scope
     bool changed = false;        ///< a file changed while it was read: what was read is no proof
+    bool unread = false;         ///< whether one did could not be found out
 };
 
 /// The facts of the verdict, over the rows in scope; of one class only, where one is given.

@@ -40,6 +40,15 @@ void StageTable::addLost(const RecordName &record, std::uint64_t count)
     of(record.iteration, record.stage).evidence.notComparable += count;
 }
 
+void StageTable::addUnread(std::optional<std::int64_t> iteration)
+{
+    auto each = m_stages.lower_bound({iteration, std::string()});
+    if (each == m_stages.end() || each->first.first != iteration)
+        ++of(iteration, {}).evidence.notComparable;
+    for (; each != m_stages.end() && each->first.first == iteration; ++each)
+        ++each->second.evidence.notComparable;
+}
+
 std::vector<StageSummary> StageTable::take()
 {
     std::vector<StageSummary> list;

@@ -25,6 +25,9 @@ public:
     /// On one side only, where the other may have lost them: nothing is known of them.
     void addLost(const RecordName &record, std::uint64_t count);
 
+    /// An iteration that was not read to its end: more may belong to any of its stages.
+    void addUnread(std::optional<std::int64_t> iteration);
+
     /// By iteration, then in causal order.
     std::vector<StageSummary> take();
 

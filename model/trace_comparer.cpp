@@ -95,6 +95,7 @@ struct TraceComparer::State
         LinkSum evidence; ///< of all its records
         LoneRecords lone;
         bool hasLost = false;                     ///< records that one side may have lost
+        bool isUnread = false;                    ///< one side was not read to its end
         bool hasNoOrder = false;                  ///< records that tell none
         std::map<std::uint64_t, Standing> opened; ///< where a record has no partner yet
         std::map<std::string, EvidenceSum> begun; ///< inputs of collectives by group
@@ -104,6 +105,7 @@ struct TraceComparer::State
     std::vector<EvidenceSum> evidenceBefore;          ///< by rank
     std::vector<std::uint64_t> equalBefore;           ///< by rank
     std::vector<bool> excludedBefore;                 ///< by rank: the request left records out
+    std::vector<bool> unreadBefore;                   ///< by rank: a side was not read to its end
 
     void prepare(const TraceRequest &request);
     void tellLoneRanks(const std::vector<TraceCoordinate> &ranks, const std::string &side,
@@ -128,6 +130,7 @@ struct TraceComparer::State
     void count(std::optional<std::int64_t> microBatch, std::optional<std::int64_t> iteration,
                const EvidenceSum &evidence, std::uint64_t oneSided, Unit &unit);
     void propose(RankDivergence divergence, std::uint64_t ordinal, Unit &unit) const;
+    void takeUnread(std::optional<std::int64_t> iteration, Unit &unit);
     void takeFeed(TraceFeed &feed, bool isA);
     void tellUnit(bool isA, const TracePlan::Unit &planned, std::string code, std::string text);
     Classification classOf(const TraceRecord &record, const RecordEvidence &evidence,
@@ -173,6 +176,7 @@ void TraceComparer::State::prepare(const TraceRequest &request)
     evidenceBefore.resize(plan.ranks.size());
     equalBefore.resize(plan.ranks.size());
     excludedBefore.resize(plan.ranks.size());
+    unreadBefore.resize(plan.ranks.size());
 }
 
 /// Rule M19: ranks without a partner, by name as far as there are few.
@@ -515,7 +519,7 @@ void TraceComparer::State::compareUnit(const TracePlan::Unit &planned, const std
     }
     if (!status.ok()) {
         result.diagnostics.push_back(toDiagnostic(status.error(), Severity::Error));
-        result.facts.unreadable = true;
+        takeUnread(planned.iteration, unit);
     }
     settleLone(planned, feedA.certificate(), feedB.certificate(), status.ok(), unit);
     // How far each was read when one of them failed says nothing of how it was written.
@@ -531,6 +535,19 @@ void TraceComparer::State::compareUnit(const TracePlan::Unit &planned, const std
         result.ranks[planned.rank].links.push_back(unit.evidence.link(planned.iteration, {}));
     ++rankLinks;
     closeUnit(planned.rank, std::move(unit), feedA.excluded() + feedB.excluded() > 0);
+}
+
+/// What was not read of an iteration may be of any stage and micro-batch.
+void TraceComparer::State::takeUnread(std::optional<std::int64_t> iteration, Unit &unit)
+{
+    result.facts.unreadable = true;
+    unit.isUnread = true;
+    unit.evidence.addUnknown();
+    stages.addUnread(iteration);
+    for (auto &[key, evidence] : microBatches) {
+        if (key.second == iteration)
+            evidence.addUnknown();
+    }
 }
 
 void TraceComparer::State::takeFeed(TraceFeed &feed, bool isA)
@@ -562,6 +579,8 @@ void TraceComparer::State::closeUnit(std::size_t rank, Unit unit, bool isPart)
     const bool isBehindLoss = own.first.has_value();
     const bool isFirst = unit.first && (!isBehindLoss || !isLoss(unit.first));
     excludedBefore[rank] = excludedBefore[rank] || isPart;
+    const bool isBehindUnread = unreadBefore[rank];
+    unreadBefore[rank] = isBehindUnread || unit.isUnread;
     const Standing &standing = isFirst ? unit.atFirst : unit.now;
     EvidenceSum before = evidenceBefore[rank];
     before.add(standing.evidence);
@@ -576,6 +595,7 @@ void TraceComparer::State::closeUnit(std::size_t rank, Unit unit, bool isPart)
     own.first->equalBefore = equalBefore[rank];
     own.first->after = lastEqual[rank];
     own.first->doubt = !lossless() ? lostWords()
+        : isBehindUnread           ? "a side could not be read to its end before it"
         : isBehindLoss || hasLost  ? "records before it may be lost"
         : hasNoOrder               ? "a side does not tell the order of execution"
         : excludedBefore[rank]     ? "records were left out by request"

@@ -3,6 +3,7 @@
 
 #include "app/core/thread_pool.h"
 #include "gpu/backend_registry.h"
+#include "loaders/storage_answers.h"
 
 #include <cstdio>
 #include <filesystem>
@@ -18,7 +19,7 @@ constexpr std::uint64_t WorthAGpu = 256U << 20;
 constexpr int MostEntries = 100'000; ///< looked at in a folder
 
 /// Bytes of the files below a path, counted until it is clear that they are enough.
-std::uint64_t bytesBelow(const std::string &path)
+std::uint64_t countBytes(const std::string &path)
 {
     std::error_code error;
     if (!fs::is_directory(path, error)) {
@@ -36,6 +37,15 @@ std::uint64_t bytesBelow(const std::string &path)
         sum += gone ? 0 : size;
     }
     return sum;
+}
+
+/// None where storage does not answer: what opens the path says so.
+std::uint64_t bytesBelow(const std::string &path)
+{
+    const auto bytes = askFolder<Result<std::uint64_t>>(
+        path, path, "looking into it",
+        [path]() -> Result<std::uint64_t> { return countBytes(path); });
+    return bytes.ok() ? *bytes : 0;
 }
 
 bool isWorthAGpu(const Options &options)

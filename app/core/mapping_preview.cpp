@@ -4,6 +4,7 @@
 #include "loaders/ascii.h"
 #include "loaders/line_reader.h"
 #include "loaders/open_trace.h"
+#include "loaders/platform_directory.h"
 #include "loaders/trace_mapping.h"
 #include "model/format.h"
 #include "model/json_writer.h"
@@ -125,10 +126,9 @@ Result<MappingPreview> previewMapping(const std::filesystem::path &path,
                                       std::size_t most, const std::stop_token &stop)
 {
     const auto dialect = mappingDialect(sheet);
-    std::error_code ignored;
-    const TraceFiles found = std::filesystem::is_directory(path, ignored)
-        ? findTraceFiles(path, stop, dialect)
-        : traceFileAt(path, stop, dialect);
+    FP_TRY(const bool isFolder, isDirectory(path, path.string()));
+    const TraceFiles found =
+        isFolder ? findTraceFiles(path, stop, dialect) : traceFileAt(path, stop, dialect);
     if (!found.dialect)
         return Error{ErrorCode::NotFound,
                      path.string(),

@@ -2,6 +2,7 @@
 #include "app/core/output_file.h"
 
 #include "app/core/unfinished_files.h"
+#include "loaders/storage_answers.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -50,12 +51,16 @@ bool isWithin(const fs::path &file, const fs::path &folder)
     return end == folder.end();
 }
 
-bool isInput(const fs::path &target, const std::string &input)
+/// Io where the input does not answer.
+Result<bool> isInput(const fs::path &target, const std::string &input)
 {
-    std::error_code failed;
-    if (fs::is_directory(input, failed))
-        return isWithin(target, fs::canonical(input, failed)) && fs::exists(target, failed);
-    return fs::equivalent(target, input, failed);
+    const auto ask = [target, input]() -> Result<bool> {
+        std::error_code failed;
+        if (fs::is_directory(input, failed))
+            return isWithin(target, fs::canonical(input, failed)) && fs::exists(target, failed);
+        return fs::equivalent(target, input, failed);
+    };
+    return askFolder<Result<bool>>(input, input, "asking for it", ask);
 }
 
 } // namespace
@@ -135,7 +140,8 @@ Status checkOutput(const std::string &path, std::span<const std::string> inputs)
         && !fs::is_directory(target.has_parent_path() ? target.parent_path() : ".", failed))
         return Error{ErrorCode::NotFound, path, {}, "its folder is not there"};
     for (const std::string &input : inputs) {
-        if (isInput(target, input))
+        FP_TRY(const bool overwrites, isInput(target, input));
+        if (overwrites)
             return Error{ErrorCode::Refused, path, {}, "would overwrite what is read: " + input};
     }
     return {};

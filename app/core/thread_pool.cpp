@@ -34,6 +34,7 @@ struct Round
     std::vector<std::size_t> again; ///< whose thread was given up
     std::map<std::size_t, std::shared_ptr<ReadWait>> running;
     std::exception_ptr failed; ///< what the first piece that failed threw
+    std::shared_ptr<ReadWait> caller;
 
     bool exhausted() const { return next >= count && again.empty(); }
     std::size_t claim()
@@ -59,9 +60,12 @@ struct Worker
 struct ThreadPool::State
 {
     std::mutex mutex;
-    std::condition_variable offered; ///< a round was added, or the pool closes
-    std::condition_variable ended;   ///< some round came to its end
-    std::deque<std::shared_ptr<Round>> rounds;
+    std::condition_variable offered;            ///< a round was added, or the pool closes
+    std::condition_variable ended;              ///< some round came to its end
+    std::deque<std::shared_ptr<Round>> rounds;  ///< with pieces to begin
+    std::vector<std::shared_ptr<Round>> called; ///< that somebody waits for
+    /// Whose callers were given up: no piece of them is begun any more, but some may be stuck, too.
+    std::vector<std::shared_ptr<Round>> orphans;
     bool closing = false;
     std::size_t size = 0;
     std::list<Worker> workers;
@@ -72,6 +76,9 @@ struct ThreadPool::State
     bool standIn(const std::shared_ptr<Round> &round);
     void work(const std::shared_ptr<Round> &round, std::unique_lock<std::mutex> &lock);
     void giveUpStuck(const std::shared_ptr<Round> &round);
+    void giveUpOrphans();
+    std::shared_ptr<Round> replace(const std::shared_ptr<ReadWait> &stuck);
+    void orphan(const std::shared_ptr<ReadWait> &caller);
 
     void serve(Worker &self);
 };
@@ -177,18 +184,57 @@ void ThreadPool::State::giveUpStuck(const std::shared_ptr<Round> &round)
         if (round->exhausted())
             rounds.push_back(round); // nobody looks for its pieces any more
         round->again.push_back(piece);
-        const auto stuck = std::find_if(workers.begin(), workers.end(),
-                                        [&](const Worker &worker) { return worker.wait == wait; });
-        if (stuck == workers.end())
-            continue;
-        stuck->thread.detach();
-        const std::shared_ptr<Round> own = stuck->own;
-        workers.erase(stuck); // the thread itself never looks there again
-        if (own)
+        if (const auto own = replace(wait))
             standIn(own);
-        else
-            addWorker(nullptr);
     }
+    giveUpOrphans();
+}
+
+/// Lets a thread that was given up go and puts another in its place. Whose caller it stood in for.
+std::shared_ptr<Round> ThreadPool::State::replace(const std::shared_ptr<ReadWait> &stuck)
+{
+    orphan(stuck);
+    for (const std::shared_ptr<Round> &round : orphans)
+        std::erase_if(round->running, [&](const auto &each) { return each.second == stuck; });
+    const auto worker = std::find_if(workers.begin(), workers.end(),
+                                     [&](const Worker &each) { return each.wait == stuck; });
+    if (worker == workers.end())
+        return nullptr;
+    worker->thread.detach();
+    std::shared_ptr<Round> own = worker->own;
+    workers.erase(worker); // the thread itself never looks there again
+    if (!own)
+        addWorker(nullptr);
+    return own;
+}
+
+/// What a thread called that was given up is nobody's any more: the piece that called it is begun anew.
+void ThreadPool::State::orphan(const std::shared_ptr<ReadWait> &caller)
+{
+    std::erase_if(called, [&](const std::shared_ptr<Round> &round) {
+        if (round->caller != caller)
+            return false;
+        round->next = round->count;
+        round->again.clear();
+        orphans.push_back(round);
+        return true;
+    });
+}
+
+void ThreadPool::State::giveUpOrphans()
+{
+    for (std::size_t i = 0; i < orphans.size(); ++i) { // it may grow meanwhile
+        std::vector<std::shared_ptr<ReadWait>> stuck;
+        for (const auto &[piece, wait] : orphans[i]->running) {
+            if (wait->giveUp())
+                stuck.push_back(wait);
+        }
+        for (const std::shared_ptr<ReadWait> &wait : stuck) {
+            if (const auto own = replace(wait))
+                standIn(own);
+        }
+    }
+    std::erase_if(orphans, [](const auto &round) { return round->running.empty(); });
 }
 
 std::size_t hardwareThreads()
@@ -210,6 +256,10 @@ ThreadPool::~ThreadPool()
         m_state->closing = true;
     }
     m_state->offered.notify_all();
+    std::unique_lock lock(m_state->mutex);
+    for (m_state->giveUpOrphans(); !m_state->orphans.empty(); m_state->giveUpOrphans())
+        m_state->ended.wait_for(lock, Look);
+    lock.unlock();
     for (Worker &worker : m_state->workers)
         worker.thread.join();
 }
@@ -226,8 +276,10 @@ void ThreadPool::forEach(std::size_t count, const std::function<void(std::size_t
     const auto round = std::make_shared<Round>();
     round->count = count;
     round->work = &work;
+    round->caller = ReadWait::ofThisThread();
     std::unique_lock lock(m_state->mutex);
     m_state->rounds.push_back(round);
+    m_state->called.push_back(round);
     bool works = m_state->isWorker() || !m_state->standIn(round);
     m_state->offered.notify_all();
     auto looked = std::chrono::steady_clock::now();
@@ -247,6 +299,7 @@ void ThreadPool::forEach(std::size_t count, const std::function<void(std::size_t
         m_state->offered.notify_all();
     }
     std::erase(m_state->rounds, round);
+    std::erase(m_state->called, round);
     lock.unlock();
     if (round->failed)
         std::rethrow_exception(round->failed);

@@ -9,6 +9,7 @@
 int main()
 {
     using namespace forkpoint;
+    closeInherited();
     H5open();
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     H5PLset_loading_state(0);

@@ -5,6 +5,9 @@
 
 namespace forkpoint {
 
+/// Closes what the parent left open, whoever opened it there: a worker has its link and nothing else.
+void closeInherited();
+
 /// Gives up what a parser of hostile bytes must not have. Limits hold for good: address space, time
 /// of the processor, no file written, no further descriptor, no core file. Where the system has
 /// seccomp, only system calls that read, write and allocate remain; any other one fails. Sanitized

@@ -33,6 +33,7 @@ private Q_SLOTS:
     void whoIsStuckWithinAnotherPieceIsGivenUp_data() { whoIsStuckInAReadIsGivenUp_data(); }
     void whoIsStuckWithinAnotherPieceIsGivenUp();
     void piecesThatAreBegunOnceAreNotGivenUp();
+    void severalStuckWithinOnePieceAreGivenUp();
 };
 
 void TestThreadPool::countsItsCaller()
@@ -215,6 +216,32 @@ void TestThreadPool::piecesThatAreBegunOnceAreNotGivenUp()
     needed = 0;
     pool.forEach(20, [&](std::size_t) { needed += !ReadWait::ofThisThread()->mayBeGivenUp(); });
     QCOMPARE(needed.load(), 0);
+}
+
+/// Three of four threads are stuck in the pieces of one inner round: the pool goes all the same.
+void TestThreadPool::severalStuckWithinOnePieceAreGivenUp()
+{
+    setStallAfter(std::chrono::milliseconds(150));
+    const auto file = std::make_shared<std::atomic<int>>(0);
+    // Of those who are stuck, too, whose stacks stay: not to go before them.
+    const auto meet = std::make_shared<std::barrier<>>(3);
+    std::atomic<int> ended = 0;
+    {
+        ThreadPool pool(4);
+        pool.forEach(1, [&](std::size_t) {
+            if (*file > 0) {
+                ++ended;
+                return;
+            }
+            pool.forEach(3, [file, meet](std::size_t) {
+                meet->arrive_and_wait();
+                const WaitingForRead waiting(file);
+                std::this_thread::sleep_for(std::chrono::hours(1));
+            });
+        });
+        QCOMPARE(ended.load(), 1);
+    }
+    QCOMPARE(file->load(), 3);
 }
 
 QTEST_APPLESS_MAIN(TestThreadPool)

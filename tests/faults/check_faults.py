@@ -165,6 +165,45 @@ def check_stalls_under_locks(cli, folder, data, preload):
             expect(any("does not answer" in d["text"] for d in document["diagnostics"]), "a diagnostic")
 
 
+def write_trace(path, template, differs):
+    """Three steps of 600 records, 64 KiB and more each; in the last one a digest is another one in `differs`."""
+    sequence = 0
+    os.mkdir(os.path.dirname(path))
+    with open(path, "w") as file:
+        for step in (7, 8, 9):
+            for number in range(600):
+                record = json.loads(json.dumps(template))
+                digest = "f" * 64 if differs and (step, number) == (9, 10) else f"{step * 1000 + number:064x}"
+                record.update(iteration=step, microbatch=number, sequence=sequence)
+                record["tensor"]["sha256"] = digest
+                file.write(json.dumps(record, separators=(",", ":")) + "\n")
+                sequence += 1
+
+
+def check_step_read_in_part(cli, folder, data, preload):
+    """Of a step that one side gives up half of, nothing is proven, nor of what differs behind it."""
+    with open(os.path.join(data, "traces", "pr6610-batch", "A", "rank_000000.jsonl")) as file:
+        template = json.loads(file.readline())
+    path = os.path.join(folder, "part_b", "rank_000000.jsonl")
+    write_trace(os.path.join(folder, "part_a", "rank_000000.jsonl"), template, False)
+    write_trace(path, template, True)
+    with open(path) as file:
+        middle = sum(len(line) for line in file.readlines()[:900])   # of step 8
+    sides = os.path.join(folder, "part_a"), os.path.join(folder, "part_b")
+    status, document, _ = compare(cli, *sides)
+    steps = {step["step"]: step["status"] for step in document["steps"]}
+    expect(status == 1 and steps == {7: "identical", 8: "identical", 9: "different"}, f"the traces as made, found {steps}")
+    for threads in ("1", "2"):
+        # One read of the place is spared: the one that indexes.
+        status, document, _ = compare(cli, *sides, "--threads", threads, FAULT_FILE="part_b/rank_000000.jsonl", FAULT_KIND="eio",
+                                      FAULT_BEGIN=middle, FAULT_END=middle + 1, FAULT_SPARE=1, **preload)
+        steps = {step["step"]: step["status"] for step in document["steps"]}
+        expect(status == 1 and steps == {7: "identical", 8: "undecided", 9: "different"}, f"step 8 to be undecided, found {steps}")
+        expect(not document["first_divergence"]["proven_equal_before"], "nothing to be proven before step 9")
+        claims = [finding["text"] for finding in document["findings"] if "step 8" in finding["text"] and "equal" in finding["text"]]
+        expect(claims == [], f"no claim that step 8 is equal, found {claims}")
+
+
 def write_deflated(path):
     """Bytes that deflate cannot make fewer of: 4 MiB of them in the file."""
     noise = b"".join(hashlib.sha256(str(i).encode()).digest() for i in range((4 << 20) // 32))
@@ -206,6 +245,7 @@ def main(cli, shim, data):
 
         check_stalls(cli, a, b, c, middle, preload)
         check_stalls_under_locks(cli, folder, data, {"LD_PRELOAD": shim})
+        check_step_read_in_part(cli, folder, data, {"LD_PRELOAD": shim})
 
         # A file that cannot be read at all is not compared.
         status, document, _ = compare(cli, a, b, FAULT_KIND="eio", FAULT_BEGIN=0, **preload)
