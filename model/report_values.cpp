@@ -63,27 +63,28 @@ ReportSection recipeSection(const RunComparison &comparison)
     ReportTable table = valuesTable(values, false, [&](const ValueRow &row) {
         return isRecipe(row) && row.status != ItemStatus::Identical;
     });
-    if (settings == 0) {
+    // Settings that the traces recorded of their processes are among no values.
+    const std::string suspect = recipeDifference(comparison);
+    if (!suspect.empty()) {
+        section.blocks.emplace_back(ReportText{suspect, ReportTone::Different});
+    } else if (settings == 0) {
         section.blocks.emplace_back(
             ReportText{"No setting of a recipe is among what was compared: whether both runs were "
                        "asked for the same is not known.",
                        ReportTone::Unknown});
         return section;
-    }
-    if (table.total == 0) {
+    } else if (table.total == 0) {
         section.blocks.emplace_back(ReportText{
             "All " + counted(settings, "recorded setting is", "recorded settings are") + " equal.",
             ReportTone::Equal});
         return section;
     }
-    const std::string suspect = recipeDifference(comparison);
-    if (!suspect.empty())
-        section.blocks.emplace_back(ReportText{suspect, ReportTone::Different});
     section.blocks.emplace_back(
         ReportText{"A recipe that differs is the first suspect: runs that were asked for unlike "
                    "things part without any fault of hardware or software.",
                    {}});
-    section.blocks.emplace_back(std::move(table));
+    if (table.total > 0)
+        section.blocks.emplace_back(std::move(table));
     return section;
 }
 

@@ -175,6 +175,10 @@ private slots:
         QCOMPARE(classes.simplified(),
                  QStringLiteral("≠ weights 14 of 29 differ – optimizer not recorded = scheduler "
                                 "equal – counter not recorded = rng equal = data equal"));
+        // make_captures.py runs C with accumulate="reverse".
+        QVERIFY2(banner->plainText().contains(QStringLiteral(
+                     "1 setting of the process differs: recipe.accumulate forward → reverse")),
+                 qPrintable(banner->plainText()));
         QSignalSpy place(banner, &VerdictBanner::placeRequested);
         for (StyledText *text : banner->findChildren<StyledText *>())
             if (text->isVisible() && text->plainText().contains(u"weights"))

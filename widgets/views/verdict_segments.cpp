@@ -24,6 +24,7 @@ QString tr(const char *text)
 
 constexpr int NamedRecipeDifferences = 3;
 constexpr int MaximumValue = 60;
+constexpr int MaximumSettings = 200; ///< characters
 
 QString sentence(const std::string &text)
 {
@@ -75,6 +76,25 @@ bool addRecipe(Segments &segments, const CheckpointComparison &comparison, Detai
     }
     if (named < rows.size())
         segments.push_back({tr(" and %1 more").arg(rows.size() - named), theme.muted});
+    return true;
+}
+
+/// What traces recorded of their processes and no checkpoint has among its values; false where there is
+/// nothing of it.
+bool addProcessSettings(Segments &segments, const RunComparison &comparison, Detail detail,
+                        const Theme &theme)
+{
+    const auto finding =
+        std::find_if(comparison.findings.begin(), comparison.findings.end(),
+                     [](const Finding &each) { return each.id == "recipe-differs"; });
+    if (finding == comparison.findings.end())
+        return false;
+    const QString text = displayText(finding->text), count = text.section(u':', 0, 0);
+    const bool isBrief = detail == Detail::Brief;
+    segments.push_back({isBrief ? QStringLiteral(" · ") : QStringLiteral("\n")});
+    segments.push_back({count, theme.text, true, false, QStringLiteral("findings")});
+    if (!isBrief)
+        segments.push_back({elidedMiddle(text.mid(count.size()), MaximumSettings), theme.text});
     return true;
 }
 
@@ -320,7 +340,8 @@ void addComparison(Segments &segments, const ViewContext &context, const RunComp
         addVerdict(segments, comparison, detail, theme);
     else
         addProgress(segments, comparison, context.job(), theme);
-    const bool hasRecipe = addRecipe(segments, shown, detail, theme);
+    const bool hasRecipe = addRecipe(segments, shown, detail, theme)
+        || addProcessSettings(segments, comparison, detail, theme);
     if (!comparison.finished)
         return;
     addCoverage(segments, comparison, hasRecipe, shownProblems(context).size(), context.isReport(),
