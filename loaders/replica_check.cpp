@@ -100,21 +100,24 @@ private:
 
     void compare(const TensorRef &tensor, const std::vector<TensorRef> &copies)
     {
-        std::map<std::string, std::vector<std::string>> owners; // by digest
+        std::vector<std::pair<std::string, std::string>> groups; // digest, who holds that
         for (const TensorRef &copy : copies) {
             const auto digest = digestOf(copy);
             if (!digest)
                 return void(++m_skipped);
-            owners[*digest].push_back(nameOf(copy.owner));
+            const auto group = std::find_if(groups.begin(), groups.end(), [&](const auto &known) {
+                return known.first == *digest;
+            });
+            if (group == groups.end())
+                groups.emplace_back(*digest, nameOf(copy.owner));
+            else
+                group->second += "; " + nameOf(copy.owner);
         }
-        if (owners.size() < 2)
+        if (groups.size() < 2)
             return;
         std::string text;
-        for (const auto &[digest, names] : owners) {
-            text += text.empty() ? "" : " | ";
-            for (std::size_t i = 0; i < names.size(); ++i)
-                text += (i == 0 ? "" : "; ") + names[i];
-        }
+        for (const auto &[digest, names] : groups)
+            text += (text.empty() ? "" : " | ") + names;
         const std::string name = escapeInvalidUtf8(tensor.path.toString());
         m_builder.addFinding({"replicas-differ",
                               Certainty::Is,

@@ -261,6 +261,7 @@ std::vector<Finding> comparisonFindings(const CheckpointComparison &comparison,
     }
     for (const auto &[side, source] : {std::pair{"A", &a}, std::pair{"B", &b}}) {
         for (Finding finding : source->catalog().findings) {
+            finding.text = std::string(side) + ": " + finding.text;
             finding.where.insert(finding.where.begin(), side);
             findings.push_back(std::move(finding));
         }

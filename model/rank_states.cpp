@@ -53,6 +53,12 @@ std::string_view partOf(const ValueRef &value)
                                     : std::string_view();
 }
 
+/// All that wrote parts, of whatever tensor.
+std::set<OwnerCoordinate> ranksOf(const Catalog &catalog)
+{
+    return {catalog.owners.begin(), catalog.owners.end()};
+}
+
 /// Whether a name is one of those DTensors, or says how it was cut.
 bool isOfLocal(std::string_view name, const std::set<std::string_view> &locals)
 {
@@ -67,7 +73,8 @@ RankStates::RankStates(const Catalog &a, const Catalog &b, bool strict)
       m_forms(a, b)
 {
     m_isStrict = strict;
-    m_unlikeOwners = m_a.owners != m_b.owners;
+    // The same ranks may hold something alike here, which then is of no rank, and not there.
+    m_unlikeOwners = m_a.owners != m_b.owners && ranksOf(a) != ranksOf(b);
     // A side that names no rank says nothing of how many there were.
     m_unlikeNames = !m_a.named.empty() && !m_b.named.empty() && m_a.named != m_b.named;
     if (m_unlikeOwners) {

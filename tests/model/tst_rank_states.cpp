@@ -49,6 +49,7 @@ private slots:
     void verdicts();
     void tensorsOfRanks();
     void aDTensorOfOneRank();
+    void heldAlikeOnOneSide();
     void rowsSayWhy();
 };
 
@@ -106,6 +107,20 @@ void RankStatesTest::tensorsOfRanks()
     QVERIFY2(comparison.verdict.outcome == Outcome::Undecided, comparison.verdict.sentence.c_str());
     QCOMPARE(comparison.counts.notCompared, std::uint64_t(2));
     QCOMPARE(comparison.counts.identical, std::uint64_t(1));
+}
+
+/// Both were written by ranks 0 and 1; in A these hold x alike, in B each has its own.
+void RankStatesTest::heldAlikeOnOneSide()
+{
+    const SourcePtr a = run({}), b = run({});
+    a->addFloats("x", {1, 2});
+    for (const SourcePtr &side : {a, b})
+        side->editCatalog().owners = {{{{"rank", 0}}}, {{{"rank", 1}}}};
+    b->addFloats("rank_0.x", {1, 2}).owner = 0;
+    b->addFloats("rank_1.x", {1, 3}).owner = 1;
+    const CheckpointComparison comparison = compared(a, b);
+    QVERIFY2(comparison.verdict.outcome == Outcome::Different, comparison.verdict.sentence.c_str());
+    QCOMPARE(comparison.counts.notCompared, std::uint64_t(0));
 }
 
 /// What torch.save writes of a DTensor on rank 0 of 2, against the whole.
