@@ -318,8 +318,9 @@ Result<std::vector<std::byte>> storedReferences(const Hdf5Holder &holder)
     return stored;
 }
 
-/// Regions of datasets as text; where one is long, all of them by their bytes.
-Result<Data> readRegions(const Hdf5Holder &holder, hid_t file)
+/// Where references lead, as text that may be of regions; where one is long, all of them by their bytes.
+Result<Data> readTargets(const Hdf5Holder &holder, hid_t file,
+                         Result<std::string> (*targetOfStored)(ByteView, hid_t), const char *what)
 {
     constexpr std::size_t LongText = 256;
     FP_TRY(const std::vector<std::byte> stored, storedReferences(holder));
@@ -328,7 +329,7 @@ Result<Data> readRegions(const Hdf5Holder &holder, hid_t file)
     std::vector<std::byte> bytes;
     bool isLong = false;
     for (std::size_t at = 0; at < stored.size(); at += width) {
-        FP_TRY(std::string text, regionOf(ByteView(stored).subspan(at, width), file));
+        FP_TRY(std::string text, targetOfStored(ByteView(stored).subspan(at, width), file));
         isLong = isLong || text.size() > LongText;
         const ByteView view = asBytes(text);
         bytes.insert(bytes.end(), view.begin(), view.end());
@@ -338,7 +339,7 @@ Result<Data> readRegions(const Hdf5Holder &holder, hid_t file)
         texts.push_back(std::move(text));
     }
     if (isLong)
-        return Data(Hdf5Value::Opaque{"references to regions", std::move(bytes)});
+        return Data(Hdf5Value::Opaque{what, std::move(bytes)});
     return Data(std::move(texts));
 }
 
@@ -347,7 +348,9 @@ Result<Data> readReferences(const Hdf5Holder &holder, hid_t file)
 {
     const ReferenceKind kind = referenceKind(holder.type);
     if (kind == ReferenceKind::Region)
-        return readRegions(holder, file);
+        return readTargets(holder, file, regionOf, "references to regions");
+    if (kind == ReferenceKind::Any)
+        return readTargets(holder, file, anyTargetOf, "references");
     if (kind != ReferenceKind::Object)
         return Error{ErrorCode::Unsupported, {}, {}, "is a reference of a kind that is not known"};
     FP_TRY(const std::vector<std::byte> stored, storedReferences(holder));

@@ -5,6 +5,7 @@
 #include "app/h5worker/hdf5_elements.h"
 #include "app/h5worker/selection.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <vector>
 
@@ -36,6 +37,15 @@ std::string addressOf(hobj_ref_t reference)
     return "address " + std::to_string(reference);
 }
 
+/// The object that stands next: its address behind the bytes that it takes.
+Result<hobj_ref_t> nextObject(MetadataNumbers &numbers)
+{
+    const std::uint64_t bytes = numbers.next(1);
+    if (bytes != metadataWidths().address)
+        return Error{ErrorCode::Unsupported, {}, {}, "refers to objects by other than addresses"};
+    return numbers.nextAddress();
+}
+
 } // namespace
 
 ReferenceKind referenceKind(const Hdf5Handle &type)
@@ -49,10 +59,14 @@ ReferenceKind referenceKind(const Hdf5Handle &type)
     std::vector<std::byte> message(size);
     if (H5Tencode(type.get(), message.data(), &size) < 0)
         return ReferenceKind::Unknown;
-    const std::byte kind = message[KindAt] & KindBits;
-    return kind == std::byte(0) ? ReferenceKind::Object
-        : kind == std::byte(1)  ? ReferenceKind::Region
-                                : ReferenceKind::Unknown;
+    switch (std::uint8_t(message[KindAt] & KindBits)) {
+    case 0: return ReferenceKind::Object;
+    case 1: return ReferenceKind::Region;
+    case 2:
+    case 3:
+    case 4: return ReferenceKind::Any;
+    default: return ReferenceKind::Unknown;
+    }
 }
 
 hobj_ref_t objectAddress(ByteView reference)
@@ -102,6 +116,44 @@ Result<std::string> regionOf(ByteView reference, hid_t file)
     const hobj_ref_t dataset = numbers.nextAddress();
     FP_TRY(const Hdf5Selection selection, decodeSelection(numbers));
     return targetOf(dataset, file) + ' ' + toText(selection);
+}
+
+Result<std::string> anyTargetOf(ByteView reference, hid_t file)
+{
+    enum : std::uint64_t { Object = 2, Region, Attribute };
+    constexpr std::uint64_t MostBytes = 1u << 24;
+    constexpr std::size_t CountBytes = 4;
+    MetadataNumbers numbers(reference);
+    const std::uint64_t kind = numbers.next(1), flags = numbers.next(1);
+    const auto isSet = [](std::byte byte) { return byte != std::byte(0); };
+    if (std::none_of(reference.begin(), reference.end(), isSet))
+        return targetOf(0, file);
+    if (kind < Object || kind > Attribute || flags != 0)
+        return Error{ErrorCode::Unsupported,
+                     {},
+                     {},
+                     "refers to another file, or is of a kind that is not known"};
+    if (kind == Object) {
+        FP_TRY(const hobj_ref_t object, nextObject(numbers));
+        return targetOf(object, file);
+    }
+    numbers.skip(CountBytes);
+    if (reference.size() < numbers.at() + GlobalHeapId::bytes())
+        return Error{ErrorCode::Malformed, {}, {}, "is a reference that ends early"};
+    FP_TRY(const auto bytes,
+           readGlobalHeap(globalHeapId(reference.subspan(numbers.at())), MostBytes));
+    MetadataNumbers content(bytes);
+    FP_TRY(const hobj_ref_t object, nextObject(content));
+    if (kind == Region) {
+        content.skip(2 * CountBytes); // bytes of the selection, and its rank
+        FP_TRY(const Hdf5Selection selection, decodeSelection(content));
+        return targetOf(object, file) + ' ' + toText(selection);
+    }
+    const std::uint64_t length = content.next(2);
+    if (!content.isWhole() || length > bytes.size() - content.at())
+        return Error{ErrorCode::Malformed, {}, {}, "names an attribute that ends early"};
+    const ByteView name = ByteView(bytes).subspan(content.at(), length);
+    return targetOf(object, file) + " @ " + std::string(asText(name));
 }
 
 } // namespace forkpoint

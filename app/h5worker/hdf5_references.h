@@ -12,7 +12,8 @@
 
 namespace forkpoint {
 
-enum class ReferenceKind : std::uint8_t { Object, Region, Unknown };
+/// Object and Region are the forms before HDF5 1.12; an element of an Any says itself what it is.
+enum class ReferenceKind : std::uint8_t { Object, Region, Any, Unknown };
 
 /// Of a type of references, however wide it is.
 ReferenceKind referenceKind(const Hdf5Handle &type);
@@ -33,5 +34,9 @@ std::string listedTargetOf(hobj_ref_t reference, hid_t file);
 /// Where a reference to a region leads, as a dataset stores it: the dataset as targetOf() says it, and the
 /// elements ("/x [1:3, 2:4]"; toText() of app/h5worker/selection.h). Errors of global heaps and selections.
 Result<std::string> regionOf(ByteView reference, hid_t file);
+
+/// Where a reference of a kind of its own leads (HDF5 file format, "Reference (new)"): a path, a path and elements, or
+/// a path and an attribute ("/x @ name"). Unsupported of those into other files.
+Result<std::string> anyTargetOf(ByteView reference, hid_t file);
 
 } // namespace forkpoint

@@ -4,6 +4,7 @@
 #include "model/bytes.h"
 #include "model/result.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -35,7 +36,12 @@ inline constexpr std::uint64_t UndefinedAddress = ~std::uint64_t(0);
 class MetadataNumbers
 {
 public:
-    explicit MetadataNumbers(ByteView bytes, std::size_t at = 0) : m_bytes(bytes), m_at(at) {}
+    explicit MetadataNumbers(ByteView bytes, std::size_t at = 0)
+        : m_bytes(bytes),
+          m_at(std::min(at, bytes.size())),
+          m_isWhole(at <= bytes.size())
+    {
+    }
 
     std::uint64_t next(std::size_t size); ///< little-endian, of 1 to 8 bytes
     std::uint64_t nextAddress();
@@ -47,7 +53,7 @@ public:
 private:
     ByteView m_bytes;
     std::size_t m_at;
-    bool m_isWhole = true;
+    bool m_isWhole;
 };
 
 /// Bytes that hold any number up to `most`.

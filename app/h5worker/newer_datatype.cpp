@@ -62,7 +62,8 @@ private:
 
     bool walkProperties(Class kind, std::uint64_t flags, std::uint64_t size, int depth)
     {
-        constexpr std::uint64_t OldReferences = 1; // to an object, to a region
+        // To an object, to a region; since version 4 to an object, a region or an attribute in another form.
+        constexpr std::uint64_t LastReference = 4;
         const std::uint64_t members = flags & 0xffff;
         switch (kind) {
         case Integer:
@@ -71,7 +72,7 @@ private:
         case Time: m_numbers.skip(2); return true;
         case String: return true;
         case Opaque: m_numbers.skip(flags & 0xff); return true;
-        case Reference: return (flags & 0xf) <= OldReferences;
+        case Reference: return (flags & 0xf) <= LastReference;
         case List: return walk(depth).has_value();
         case Array: m_numbers.skip(4 * m_numbers.next(1)); return walk(depth).has_value();
         case Enumeration: return walkEnumeration(members, depth);
@@ -118,17 +119,22 @@ std::vector<std::size_t> newerDatatypeVersions(ByteView datatype)
 
 std::vector<std::size_t> newerAttributeVersions(ByteView message)
 {
-    constexpr std::size_t Head = 9;
-    constexpr std::uint64_t Known = 3, IsShared = 1;
+    constexpr std::uint64_t Oldest = 1, Newest = 3, IsShared = 1, Alignment = 8;
     MetadataNumbers numbers(message);
     const std::uint64_t version = numbers.next(1), flags = numbers.next(1);
-    const std::uint64_t name = numbers.next(2), datatype = numbers.next(2);
-    // Since version 3 what is in an attribute is not padded.
-    if (version != Known || (flags & IsShared) != 0 || Head + name + datatype > message.size())
+    std::uint64_t name = numbers.next(2);
+    const std::uint64_t datatype = numbers.next(2);
+    if (version < Oldest || version > Newest || (flags & IsShared) != 0)
         return {};
-    std::vector<std::size_t> places = newerDatatypeVersions(message.subspan(Head + name, datatype));
+    numbers.skip(version == Newest ? 3 : 2); // the dataspace's size, and how the name is encoded
+    if (version == Oldest)
+        name = (name + Alignment - 1) / Alignment * Alignment;
+    const std::uint64_t begin = numbers.at() + name;
+    if (!numbers.isWhole() || begin + datatype > message.size())
+        return {};
+    std::vector<std::size_t> places = newerDatatypeVersions(message.subspan(begin, datatype));
     for (std::size_t &place : places)
-        place += Head + name;
+        place += begin;
     return places;
 }
 

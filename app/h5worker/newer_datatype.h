@@ -9,11 +9,11 @@
 namespace forkpoint {
 
 /// Where an encoded datatype (HDF5 file format, "Datatype Message") says version 4 or 5: its own byte
-/// and those of the types in it. These are version 3 but for the references of HDF5 1.12 and the
-/// complex numbers of 2.0; a type with one of these has no such places that count.
+/// and those of the types in it. These are version 3 but for the complex numbers of 2.0, and for the kinds of
+/// references since 1.12, which libhdf5 takes as they are; a type with the former has no such places that count.
 std::vector<std::size_t> newerDatatypeVersions(ByteView datatype);
 
-/// The same of the datatype in an attribute (HDF5 file format, "Attribute Message", version 3), of which
+/// The same of the datatype in an attribute (HDF5 file format, "Attribute Message"), of which
 /// the end may lack. A datatype that others share has no such places.
 std::vector<std::size_t> newerAttributeVersions(ByteView message);
 

@@ -322,6 +322,41 @@ private slots:
         QVERIFY(whole >= 2); // fixed and extensible
     }
 
+    /// Behind the end there are zeros, also where one begins behind it.
+    void numbersEndWithTheirBytes()
+    {
+        const Bytes two = Bytes().put(0x0201, 2);
+        MetadataNumbers inside(two.bytes(), 1), outside(two.bytes(), 3);
+        QCOMPARE(inside.next(1), std::uint64_t(2));
+        QCOMPARE(inside.next(1), std::uint64_t(0));
+        QVERIFY(!inside.isWhole() && !outside.isWhole());
+        QCOMPARE(outside.next(1), std::uint64_t(0));
+        QCOMPARE(outside.at(), two.size());
+    }
+
+    /// An old header with a message about attributes (0x15) of no bytes.
+    void emptyMessagesAreNone()
+    {
+        Bytes header = Bytes().put(1, 1).put(0, 1).put(1, 2).put(1, 4).put(8, 4).put(0, 4);
+        openParentMemory(header.put(0x15, 2).put(0, 2).put(0, 4).bytes());
+        QVERIFY(!adaptNewerHeader(0).index);
+    }
+
+    /// HDF5 file format, "Attribute Message": the name "ab" is padded in version 1 alone.
+    void datatypesOfAttributes()
+    {
+        const Bytes type = Bytes().put(0x47, 1).put(0x12, 3).put(18, 4); // a reference of HDF5 1.12
+        const auto attribute = [&](std::uint64_t version, std::size_t padding) {
+            Bytes message = Bytes().put(version, 1).put(0, 1).all({3, type.size(), 4}, 2);
+            message.put(0, version == 3 ? 1 : 0).text("ab").put(0, 1 + padding);
+            return newerAttributeVersions(message.add(type).bytes());
+        };
+        QVERIFY((attribute(1, 5) == std::vector<std::size_t>{16}));
+        QVERIFY((attribute(2, 0) == std::vector<std::size_t>{11}));
+        QVERIFY((attribute(3, 0) == std::vector<std::size_t>{12}));
+        QVERIFY(attribute(4, 0).empty());
+    }
+
     /// A header whose checksum is wrong is left as it is.
     void damagedHeadersAreLeftAlone()
     {
