@@ -10,7 +10,7 @@ namespace forkpoint {
 namespace {
 
 /// Records of a batch, and bytes of their lines beyond which none is added.
-constexpr std::size_t MostRecords = 256;
+constexpr std::size_t MostRecords = 1024;
 constexpr std::size_t MostBytes = std::size_t(1) << 20;
 constexpr std::size_t MostBatches = 4;
 
