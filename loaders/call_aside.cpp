@@ -36,13 +36,13 @@ public:
         m_call = std::move(call);
         m_stalled = stalled;
         m_changed.notify_all();
-        if (m_changed.wait_for(lock, stallAfter(), [this] { return !m_call; })) {
+        if (m_changed.wait_for(lock, patience(), [this] { return !m_call; })) {
             if (m_failed)
                 std::rethrow_exception(std::exchange(m_failed, nullptr));
             return Outcome::Returned;
         }
         m_givenUp = true;
-        ++*stalled;
+        tellGivenUp(*stalled);
         return Outcome::GivenUp;
     }
 
@@ -73,7 +73,7 @@ private:
             m_call = nullptr;
             m_changed.notify_all();
         }
-        --*m_stalled; // it came back after all, and nobody waits
+        tellBack(*m_stalled); // it came back after all, and nobody waits
     }
 
     std::mutex m_mutex;

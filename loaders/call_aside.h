@@ -10,7 +10,7 @@
 
 namespace forkpoint {
 
-/// Has `call` done by another thread and waits for it no longer than stallAfter(). False if it did not come
+/// Has `call` done by another thread and waits for it no longer than patience(). False if it did not come
 /// back by then: the thread is left alone with it, and `stalled` says so until it comes back after all.
 /// `call` must own everything it touches, for nobody may be there any more. What it throws is thrown here.
 bool runAside(std::function<void()> call, const Stalled &stalled);

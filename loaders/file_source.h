@@ -32,7 +32,7 @@ public:
 
     const std::string &name() const override { return m_name; }
     std::uint64_t size() const override { return m_state->size; }
-    /// Io where it, or opening the file again, takes longer than stallAfter(), and at once where an
+    /// Io where it, or opening the file again, takes longer than patience(), and at once where an
     /// earlier read was given up: a thread that mayBeGivenUp() waits itself (loaders/read_watch.h), for
     /// every other one the read is done aside (loaders/call_aside.h).
     Status read(std::uint64_t offset, MutableByteView out) const override;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/read_watch.h"
 
+#include <algorithm>
 #include <thread>
 #include <utility>
 
@@ -20,6 +21,9 @@ std::atomic<std::int64_t> &longest()
     return milliseconds;
 }
 
+/// Of the whole process.
+std::atomic<int> callsOut = 0;
+
 } // namespace
 
 std::chrono::milliseconds stallAfter()
@@ -32,6 +36,25 @@ void setStallAfter(std::chrono::milliseconds given)
     longest() = given.count();
 }
 
+std::chrono::milliseconds patience()
+{
+    constexpr std::chrono::milliseconds Least{2000};
+    const auto whole = stallAfter();
+    return callsOut > 0 ? std::max(whole / 16, std::min(whole, Least)) : whole;
+}
+
+void tellGivenUp(std::atomic<int> &file)
+{
+    ++file;
+    ++callsOut;
+}
+
+void tellBack(std::atomic<int> &file)
+{
+    --file;
+    --callsOut;
+}
+
 const std::shared_ptr<ReadWait> &ReadWait::ofThisThread()
 {
     static thread_local const auto wait = std::make_shared<ReadWait>();
@@ -41,13 +64,13 @@ const std::shared_ptr<ReadWait> &ReadWait::ofThisThread()
 bool ReadWait::giveUp()
 {
     std::int64_t since = m_since.load();
-    if (since <= Nothing || now() - since < std::chrono::nanoseconds(stallAfter()).count())
+    if (since <= Nothing || now() - since < std::chrono::nanoseconds(patience()).count())
         return false;
     std::atomic<int> *const stalled = m_stalled.load();
     // Time does not return: where the moment is the same, so is the read, and its file is there.
     if (!m_since.compare_exchange_strong(since, GivenUp))
         return false;
-    ++*stalled;
+    tellGivenUp(*stalled);
     return true;
 }
 
@@ -63,7 +86,7 @@ WaitingForRead::~WaitingForRead()
 {
     if (m_wait.m_since.exchange(ReadWait::Nothing) != ReadWait::GivenUp)
         return;
-    --*m_stalled;
+    tellBack(*m_stalled);
     for (;;)
         std::this_thread::sleep_for(std::chrono::hours(1));
 }

@@ -13,8 +13,16 @@ namespace forkpoint {
 std::chrono::milliseconds stallAfter();
 void setStallAfter(std::chrono::milliseconds longest);
 
+/// The same while no call is out that was given up. While one is, a sixteenth of it, but 2 s at least (or
+/// all of it, where that is less): a thousand files of one dead server are told in hours, not in days.
+std::chrono::milliseconds patience();
+
 /// By how many calls that were given up, and are still out, a file or a folder does not answer.
 using Stalled = std::shared_ptr<std::atomic<int>>;
+
+/// That a call for a file was given up, and that it came back after all.
+void tellGivenUp(std::atomic<int> &file);
+void tellBack(std::atomic<int> &file);
 
 /// What one thread waits for. A read from a mount whose server is gone does not come back, and nothing
 /// can end it: such a thread is given up, never to be seen again, and others do the rest of its work.
@@ -30,7 +38,7 @@ public:
     /// (loaders/call_aside.h).
     bool mayBeGivenUp() const { return m_expendable && m_needed == 0; }
 
-    /// If the thread has waited for one read for longer than stallAfter(): says so to the file and makes
+    /// If the thread has waited for one read for longer than patience(): says so to the file and makes
     /// sure that the thread, should the read come back after all, does nothing ever again. What it holds
     /// stays as it is: whoever gives it up must not wait for it, nor take from it what it may have locked.
     bool giveUp();

@@ -60,10 +60,18 @@ void TestCallAside::whatDoesNotComeBackIsLeftAlone()
     QCOMPARE(stalled->load(), 1);
     QVERIFY(!callAside<int>(hang, stalled));
     QCOMPARE(stalled->load(), 2);
+    setStallAfter(std::chrono::minutes(2));
+    QCOMPARE(patience(), std::chrono::milliseconds(7500)); // with what may lie on the same storage
+    setStallAfter(std::chrono::seconds(10));
+    QCOMPARE(patience(), std::chrono::milliseconds(2000));
+    setStallAfter(std::chrono::milliseconds(50));
+    QCOMPARE(patience(), std::chrono::milliseconds(50));
     QCOMPARE(callAside<int>([] { return 5; }, stalled), std::optional(5));
     *release = true;
     release->notify_all();
     QTRY_COMPARE(stalled->load(), 0);
+    setStallAfter(std::chrono::minutes(2));
+    QCOMPARE(patience(), std::chrono::milliseconds(120'000));
 }
 
 void TestCallAside::whoIsNeededIsNotGivenUp()
