@@ -17,8 +17,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Beyond that many the caller closes what it has, unless the thread is stuck.
-constexpr std::size_t Most = 256;
+/// Beyond that many the caller closes what it has, unless the thread is stuck: what waits is open still, and a
+/// process may have few descriptors.
+constexpr std::size_t Most = 8;
 constexpr std::chrono::seconds Stuck{1};
 
 class Closer
