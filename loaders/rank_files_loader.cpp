@@ -73,6 +73,19 @@ KeyPath wholePath(const TensorRef &part)
     return path;
 }
 
+/// How many ranks a DTensor's mesh has, where that is what `tensor` lists: a tensor of their numbers
+/// ("_rank_map" of torch 2.10 and newer, "mesh" before). Source: torch/distributed/device_mesh.py.
+std::int64_t ranksOfMesh(const TensorRef &tensor)
+{
+    const auto &keys = tensor.path.keys;
+    const bool isList = keys.size() > 1 && keys[keys.size() - 2].text == "mesh"
+        && (keys.back().text == "_rank_map" || keys.back().text == "mesh"
+            || keys.back().text == "_mesh")
+        && tensor.dtype.name.starts_with("int");
+    const Index count = isList ? tensor.shape.count().value_or(0) : 0;
+    return count <= limits::DirectoryEntries ? std::int64_t(count) : 0;
+}
+
 /// Joins the files of one group.
 class GroupJoiner
 {
@@ -264,7 +277,7 @@ public:
                 tellLostPart(std::move(part).error(), view.prefix + file, builder);
             }
             opened += parts.size();
-            tellMissing(view, group, ranks, builder);
+            tellMissing(view, group, ranks, expectedRanks(ranks, parts), builder);
             GroupJoiner(std::move(parts), builder, stop).join();
             loaded.builder.merge(std::move(builder),
                                  prefixOf(ranks.begin()->second, groups.size()));
@@ -285,13 +298,27 @@ private:
         return {{Key::of(name->stem)}};
     }
 
+    /// By the highest number of a file, and by the meshes of what they hold.
+    static std::int64_t expectedRanks(const std::map<std::int64_t, std::string> &ranks,
+                                      const std::map<std::int64_t, RankPart> &parts)
+    {
+        std::int64_t expected = ranks.rbegin()->first + 1;
+        for (const auto &[rank, part] : parts) {
+            for (const TensorRef &tensor : part.tensors)
+                expected = std::max(expected, ranksOfMesh(tensor));
+        }
+        return expected;
+    }
+
     static void tellMissing(const DirectoryView &view, const std::string &group,
-                            const std::map<std::int64_t, std::string> &ranks,
+                            const std::map<std::int64_t, std::string> &ranks, std::int64_t expected,
                             CheckpointBuilder &builder)
     {
-        const auto expected = ranks.rbegin()->first + 1;
         if (std::int64_t(ranks.size()) == expected)
             return;
+        for (std::int64_t rank = 0;
+             rank < expected && expected <= std::int64_t(limits::DirectoryEntries); ++rank)
+            builder.addOwner({{{"rank", rank}}}); // those that wrote, although some files are lost
         builder.addDiagnostic({Severity::Error,
                                "incomplete",
                                view.prefix + group,

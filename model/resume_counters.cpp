@@ -70,6 +70,14 @@ SelfCheck checkSchedule(double number, const CounterReference &reference)
     // A schedule that moves on after each pass may be saved before or after it did.
     if (reference.epoch && (number == *reference.epoch || number == *reference.epoch + 1))
         return {std::nullopt, "counts epochs"};
+    // accelerate's scheduler.py steps it once for each process, unless batches are split.
+    const auto processes = double(reference.processes);
+    if (reference.processes > 1 && reference.iteration
+        && number == *reference.iteration * processes) {
+        return {true,
+                "is " + reference.iterationName + " " + numberText(*reference.iteration) + " x "
+                    + numberText(processes) + " processes, as accelerate counts"};
+    }
     if (several
         && std::find(reference.updates.begin(), reference.updates.end(), number)
             != reference.updates.end())

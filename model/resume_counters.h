@@ -40,6 +40,7 @@ struct CounterReference
 {
     std::optional<double> iteration, epoch, globalBatch;
     std::string iterationName;   ///< "iteration", or "optimizer step" in its place
+    std::size_t processes = 0;   ///< of accelerate; 0 where another wrote it
     bool batchIsProduct = false; ///< of settings, which may lack how many replicas there were
     /// Updates of each optimizer, as far as they are alike for all of its parameters.
     std::vector<std::optional<double>> updates;

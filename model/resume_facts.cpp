@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace forkpoint {
 
@@ -19,7 +20,9 @@ using Items = std::vector<const ResumeItem *>;
 
 bool isNumbered(StateClass stateClass)
 {
-    return stateClass != StateClass::Weights && stateClass != StateClass::Rng;
+    // Bookkeeping: what was logged on the way is no position from which a run goes on.
+    return stateClass != StateClass::Weights && stateClass != StateClass::Rng
+        && stateClass != StateClass::Bookkeeping;
 }
 
 /// Items by what they stand for. Names of weights and generators are looked at by their class.
@@ -118,6 +121,7 @@ private:
             reference.iteration = updates.front();
             reference.iterationName = "optimizer step";
         }
+        reference.processes = processesOf(side);
         reference.epoch = firstNumber(m_roles[Epoch], side);
         reference.globalBatch = firstNumber(m_roles[GlobalBatch], side);
         if (!reference.globalBatch && m_roles[BatchFactor].size() > 1) {
@@ -134,6 +138,17 @@ private:
             reference.batchIsProduct = true;
         }
         return reference;
+    }
+
+    /// By accelerate's files of generators, one a process.
+    std::size_t processesOf(const ResumeSide &side) const
+    {
+        std::set<OwnerCoordinate> ranks;
+        for (const ResumeItem &item : m_items) {
+            if (item.name.starts_with("random_states_") && (side.tensor(item) || side.value(item)))
+                ranks.insert(ResumeRules::builtin().ranksOf(item.name));
+        }
+        return ranks.size();
     }
 
     Items ofClass(StateClass stateClass, bool tensorsOnly) const

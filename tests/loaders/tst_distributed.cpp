@@ -176,6 +176,17 @@ private slots:
         QVERIFY(findings[0].text.ends_with("rank 0; rank 1; rank 3 | rank 2"));
     }
 
+    /// The mesh of the DTensors was made of 4 ranks, and no file has a higher number than 2.
+    void theMeshTellsOfTheLastRank()
+    {
+        const Copy copy(Data + "/ranks/dtensor");
+        fs::remove(copy.path() / "rank_3.pt");
+        const Opened opened(copy.path());
+        QVERIFY2(opened.source, opened.error.c_str());
+        QVERIFY(!opened.source->catalog().complete);
+        QVERIFY(opened.tells("files of 1 of at least 4 ranks are not there"));
+    }
+
     void copiesOfTensorRanksAreCompared_data()
     {
         QTest::addColumn<QString>("family");

@@ -329,6 +329,7 @@ void TestCatalog::builtinRules()
         {"train_metadata.epoch", false, StateClass::Counter},
         {"_metadata.version", false, StateClass::Bookkeeping},
         {"model._metadata.layers.0.version", false, StateClass::Bookkeeping},
+        {"model.emb.weight._has_been_cloned", false, StateClass::Bookkeeping},
         // how HDF5 joins datasets, although a member of it is named "dataset"
         {"time.REFERENCE_LIST.dataset.0", false, StateClass::Container},
         {"loss.DIMENSION_LIST.0", false, StateClass::Container},

@@ -157,6 +157,35 @@ private slots:
                  std::optional(false));
     }
 
+    /// accelerate 1.15.0 steps the schedule once for each process, and each leaves its generators.
+    void theScheduleMayCountForEachProcess()
+    {
+        const auto holdsWith = [](double lastEpoch, int processes) {
+            Counts counts;
+            counts.lastEpoch = lastEpoch;
+            const SourcePtr source = checkpoint(counts);
+            for (int i = 0; i < processes; ++i)
+                source->addValue("random_states_" + std::to_string(i) + ".step", Value::integer(0));
+            source->finish();
+            return holds(source, "schedule", "scheduler.last_epoch");
+        };
+        QCOMPARE(holdsWith(200, 2), std::optional(true));
+        QCOMPARE(holdsWith(200, 1), std::optional(false));
+        QCOMPARE(holdsWith(200, 4), std::optional(false));
+        QCOMPARE(holdsWith(201, 2), std::optional(false));
+    }
+
+    void whatWasLoggedIsNoPosition()
+    {
+        const SourcePtr source = checkpoint({});
+        source->addValue("trainer_state.epoch", Value::real(0.5));
+        source->addValue("trainer_state.log_history.0.epoch", Value::real(0.25));
+        source->finish();
+        const auto facts = resumeFacts(*source, Plenty, {});
+        QVERIFY(find(facts, "epoch", "trainer_state.epoch"));
+        QVERIFY(!find(facts, "epoch", "trainer_state.log_history.0.epoch"));
+    }
+
     void aPairTellsWhatIsAheadAndWhoContradictsItself()
     {
         Counts counts;
