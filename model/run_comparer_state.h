@@ -60,6 +60,7 @@ struct RunComparer::State
     void prepare(const StepSelection &selection);
     void prepareTraces(const StepSelection &selection);
     void prepareSteps(const StepSelection &selection);
+    std::uint64_t stepsOfOneTrace(const TraceCoverage &coverage) const;
     void takeTrace();
     bool hasCheckpoints() const { return !a->steps().empty() && !b->steps().empty(); }
     bool series() const { return result.seriesA && result.seriesB; }

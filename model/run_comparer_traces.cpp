@@ -41,6 +41,18 @@ void RunComparer::State::prepareTraces(const StepSelection &selection)
                                              TraceRequest{selection, options.pairing}, &executor);
 }
 
+/// Steps that one trace alone has, but those of which the checkpoints say so.
+std::uint64_t RunComparer::State::stepsOfOneTrace(const TraceCoverage &coverage) const
+{
+    std::set<Step> steps(coverage.iterationsOnlyA.begin(), coverage.iterationsOnlyA.end());
+    steps.insert(coverage.iterationsOnlyB.begin(), coverage.iterationsOnlyB.end());
+    for (const StepMark &mark : result.steps) {
+        if (mark.status == StepStatus::OnlyInA || mark.status == StepStatus::OnlyInB)
+            steps.erase(mark.step);
+    }
+    return steps.size();
+}
+
 /// What the traces say goes into the one verdict, the one chain and the marks of the steps.
 void RunComparer::State::takeTrace()
 {
@@ -52,6 +64,7 @@ void RunComparer::State::takeTrace()
         own.notComparable = true;
         result.diagnostics.push_back({Severity::Warning, "traces-refused", {}, {}, trace.refusal});
     }
+    own.coverage.stepsOneSided += stepsOfOneTrace(trace.coverage);
     addFacts(facts, own);
     compared = compared || !own.refused;
     chain.add(trace);

@@ -62,7 +62,11 @@ EvidenceSum compareOne(const Observation &a, const Observation &b)
         return settle(Evidence::Nothing);
     if (a.absence != Absence::Recorded || b.absence != Absence::Recorded || a.kind != b.kind)
         return settle(Evidence::NotComparable);
-    if (a.kind == DigestKind::None || (a.isEmpty() && b.isEmpty()) || isNanNorm(a) || isNanNorm(b))
+    // Without an element equal shapes are equal tensors, and a digest of all bytes says so; what a sum of no
+    // elements is says nothing (rule M16).
+    const bool isVacuous = a.isEmpty() && b.isEmpty()
+        && !(hasLayout(a) && hasLayout(b) && provesEquality(equalStrength(a)));
+    if (a.kind == DigestKind::None || isVacuous || isNanNorm(a) || isNanNorm(b))
         return settle(Evidence::Nothing);
     if (a.digest == b.digest && a.kind != DigestKind::Value && hasLayout(a) != hasLayout(b))
         return settle(Evidence::NotComparable);

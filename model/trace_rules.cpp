@@ -243,6 +243,10 @@ Classification classify(const TraceRecord &record, const EvidenceSum &inputs,
         return {Receiver, "its own inputs differ already", {}};
     if (record.role == RecordRole::Tensor || record.role == RecordRole::Values)
         return {Unclassified, "a value at a boundary has no inputs to judge by", {}};
+    const bool hasElements = std::any_of(record.inputs.begin(), record.inputs.end(),
+                                         [](const Observation &input) { return !input.isEmpty(); });
+    if (inputs.compared > 0 && !record.inputs.empty() && !hasElements)
+        return {Unclassified, "its inputs have no elements", {}};
     if (inputs.compared == 0)
         return {Unclassified, "no input of it was recorded", "record the inputs of " + record.name};
     if (inputs.nothing > 0 || inputs.notComparable > 0)

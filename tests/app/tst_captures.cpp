@@ -77,6 +77,8 @@ private slots:
         QVERIFY(row != result.shown.tensors.end());
         QVERIFY(row->status == ItemStatus::Different);
         QCOMPARE(int(row->stats->differentElements), differing);
+        // D begins with step 5, where it was resumed.
+        QCOMPARE(result.verdict.coverage.stepsOneSided, std::uint64_t(other == u"D" ? 4 : 0));
         // Both sides kept the same records.
         for (const TensorRow &each : result.shown.tensors)
             QVERIFY2(each.a && each.b, each.name.c_str());

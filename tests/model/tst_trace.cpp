@@ -58,6 +58,11 @@ private slots:
         empty.count = 0;
         QVERIFY(compareObservations(std::vector{empty}, std::vector{zeros}).evidence
                 == Evidence::Different);
+        // A digest of all bytes of a tensor without elements, of stated shape, is one of equal tensors.
+        Observation nothing = empty;
+        nothing.kind = DigestKind::Sha256;
+        QVERIFY(compareObservations(std::vector{nothing}, std::vector{nothing}).evidence
+                == Evidence::Equal);
         QVERIFY(compareObservations(std::vector{empty}, std::vector{empty}).evidence
                 == Evidence::Nothing);
         const auto narrow = seen("fffa000000000000", DigestKind::XorLanes, "bfloat16");
