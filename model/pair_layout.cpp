@@ -3,6 +3,7 @@
 
 #include "model/format.h"
 #include "model/owner_differences.h"
+#include "model/unlike_replicas.h"
 
 #include <algorithm>
 #include <map>
@@ -85,6 +86,18 @@ SideLayout sideLayout(const Catalog &catalog, const TensorRef &tensor,
     return side;
 }
 
+bool areZero(const std::vector<Index> &counts)
+{
+    return std::all_of(counts.begin(), counts.end(), [](Index count) { return count == 0; });
+}
+
+std::string unlikeReplicas(const TensorPairRef &pair)
+{
+    const std::string_view inA = unlikeReplicasOf(pair.tensorA(), pair.sourceA->catalog());
+    return std::string(inA.empty() ? unlikeReplicasOf(pair.tensorB(), pair.sourceB->catalog())
+                                   : inA);
+}
+
 } // namespace
 
 PairLayout pairLayout(const TensorPairRef &pair, std::stop_token stop)
@@ -93,8 +106,13 @@ PairLayout pairLayout(const TensorPairRef &pair, std::stop_token stop)
     const auto counted = differencesByExtent(pair, std::move(stop));
     if (!counted)
         layout.notCounted = counted.error().message();
-    layout.a = sideLayout(pair.sourceA->catalog(), pair.tensorA(), counted ? &counted->a : nullptr);
-    layout.b = sideLayout(pair.sourceB->catalog(), pair.tensorB(), counted ? &counted->b : nullptr);
+    else if (areZero(counted->a) && areZero(counted->b))
+        layout.notCounted = unlikeReplicas(pair); // "equal" is said of one copy alone
+    const bool isCounted = layout.notCounted.empty();
+    layout.a =
+        sideLayout(pair.sourceA->catalog(), pair.tensorA(), isCounted ? &counted->a : nullptr);
+    layout.b =
+        sideLayout(pair.sourceB->catalog(), pair.tensorB(), isCounted ? &counted->b : nullptr);
     return layout;
 }
 

@@ -32,7 +32,8 @@ struct SideLayout
 struct PairLayout
 {
     SideLayout a, b;
-    std::string notCounted; ///< why `different` is missing: unlike shapes, a read that failed
+    /// Why `different` is missing: unlike shapes, a read that failed, copies of one run that differ.
+    std::string notCounted;
 };
 
 /// Reads both tensors once, to count differences; without a partner a side is only listed.

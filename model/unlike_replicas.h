@@ -4,9 +4,14 @@
 #include "model/catalog.h"
 #include "model/comparison.h"
 
+#include <string_view>
 #include <vector>
 
 namespace forkpoint {
+
+/// What the finding "replicas-differ" of its catalogue says of that tensor; empty where there is none, or
+/// where the copies are listed as tensors of their own.
+std::string_view unlikeReplicasOf(const TensorRef &tensor, const Catalog &catalog);
 
 /// Of a tensor whose copies differ between the ranks of one run (the finding "replicas-differ" of its
 /// catalogue) one copy is compared. That it is equal to the other side's says nothing of the others:

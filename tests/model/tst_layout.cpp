@@ -5,6 +5,7 @@
 #include "model/checkpoint_comparer.h"
 #include "model/extent_index.h"
 #include "model/owner_differences.h"
+#include "model/pair_layout.h"
 #include "tests/support/memory_source.h"
 
 #include <QElapsedTimer>
@@ -111,6 +112,31 @@ private slots:
         QCOMPARE((ElementPlaces{place, std::nullopt}.toString()),
                  std::string("rank 3's part, f, byte 8 in A"));
         QVERIFY((!ElementPlaces{ElementPlace{{}, "f", 8}, std::nullopt}.owned()));
+    }
+
+    /// One copy is counted; that it is equal is not said of the others, but a difference is.
+    void copiesThatDifferAreNotCalledEqual()
+    {
+        for (const float right : {1.0F, 2.0F}) {
+            const auto a = std::make_shared<MemorySource>(), b = std::make_shared<MemorySource>();
+            a->addFloats("w", {1, 1});
+            b->addFloats("w", {1, right});
+            for (const auto &source : {a, b}) {
+                TensorRef &tensor = source->editCatalog().tensors.front();
+                Extent whole;
+                whole.box = {{0}, {2}};
+                whole.strides = {1};
+                whole.length = 8;
+                tensor.extents = {whole};
+            }
+            b->editCatalog().tensors.front().replicas.push_back({NoOwner, {}});
+            b->editCatalog().findings.push_back(
+                {"replicas-differ", Certainty::Is, Severity::Warning, "rank 2 | rank 0", {"w"}});
+            a->finish();
+            b->finish();
+            const PairLayout layout = pairLayout({a, b, 0, 0}, {});
+            QCOMPARE(layout.notCounted, std::string(right == 1 ? "rank 2 | rank 0" : ""));
+        }
     }
 
     /// Over random grids: the counts are those of a look at every element.
