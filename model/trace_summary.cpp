@@ -149,7 +149,7 @@ void addMetadataFindings(TraceComparison &comparison)
         add(comparison, "order-unknown", Severity::Note,
             counted(coverage.unordered, "record stands", "records stand")
                 + " at another place, which says nothing: a side does not tell the order of "
-                  "execution");
+                  "execution, or lists the items of a state");
     }
     if (coverage.artifacts > 0) {
         add(comparison, "artifacts", Severity::Note,

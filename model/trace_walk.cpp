@@ -2,6 +2,7 @@
 #include "model/trace_walk.h"
 
 #include "model/format.h"
+#include "model/trace_stage.h"
 
 #include <algorithm>
 
@@ -68,6 +69,13 @@ bool sameTokens(const std::vector<AlignItem> &a, const std::vector<AlignItem> &b
 }
 
 } // namespace
+
+bool TraceWalk::Event::reordered() const
+{
+    const bool isItem = a && (a->role == RecordRole::Tensor || a->role == RecordRole::Values)
+        && stateClassOfStage(a->stage) != StateClass::Unknown;
+    return moved && !isItem && a->isPlaced && b->isPlaced;
+}
 
 Status TraceWalk::fill(Side &side, std::size_t count)
 {

@@ -32,8 +32,9 @@ public:
         bool moved = false;        ///< partners, at other places
         bool afterSlip = false;    ///< partners whose numbers differ
 
-        /// Moved where both sides tell the order: else the places say nothing.
-        bool reordered() const { return moved && a->isPlaced && b->isPlaced; }
+        /// Moved where places mean something: both sides tell the order of execution, and it is no item of
+        /// a state (weights, a batch), which a tool lists as a dictionary has them.
+        bool reordered() const;
     };
     using Visit = std::function<void(const Event &)>;
 

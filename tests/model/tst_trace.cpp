@@ -373,6 +373,23 @@ private slots:
         QVERIFY(decide(result.facts).outcome == Outcome::Different);
     }
 
+    /// A dictionary of weights has no order of execution; what was computed on the way has.
+    void itemsOfAStateDoNotMove()
+    {
+        const auto item = [](const char *name, const char *stage) {
+            TraceRecord record = call(name, 0, {}, {seen("1", DigestKind::Sha256)});
+            record.role = RecordRole::Tensor;
+            record.stage = stage;
+            return record;
+        };
+        for (const char *stage : {"weight", "optimizer", "forward"}) {
+            const TraceRecord a = item("a", stage), b = item("b", stage), c = item("c", stage);
+            const TraceComparison result = compared({a, b, c}, {c, a, b});
+            QCOMPARE(result.facts.orderDiffers, std::string_view(stage) == "forward");
+            QCOMPARE(result.coverage.moved + result.coverage.unordered, std::uint64_t(1));
+        }
+    }
+
     void whatTellsNoOrderProvesNothingBefore()
     {
         const auto strong = [](const char *name, const char *digest) {
