@@ -82,6 +82,7 @@ MainWindow::MainWindow(ViewContext &context, Settings &settings, Memory memory, 
     buildFileMenu();
     buildViewMenu();
     buildGoMenu();
+    buildTensorMenu();
     buildHelpMenu();
     connectViews();
     resize(1280, 800);
@@ -191,6 +192,10 @@ void MainWindow::connectViews()
     connect(m_findings, &RemarkDock::itemRequested, m_list, &TensorList::showItem);
     connect(m_banner, &VerdictBanner::recipeRequested, m_list, &TensorList::showRecipe);
     connect(m_list, &TensorList::message, m_status, &JobStatus::showMessage);
+    connect(m_list, &TensorList::tensorActivated, this, [this] {
+        m_detail->showPage(TensorDetail::Page::Elements);
+        m_detail->elementView()->setFocus();
+    });
     connect(m_detail, &TensorDetail::message, m_status, &JobStatus::showMessage);
     connect(m_nonFinite, &NonFiniteDock::itemRequested, m_list, &TensorList::showItem);
     connect(m_resume, &ResumeDock::itemRequested, m_list, &TensorList::showItem);

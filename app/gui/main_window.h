@@ -62,13 +62,15 @@ private:
     void buildThemeMenu(QMenu *menu);
     void buildFontMenu(QMenu *menu);
     void buildGoMenu();
+    void buildTensorMenu();
+    void refreshTensorMenu();
     void buildHelpMenu();
     void fillRecent();
     void connectViews();
     void connectRecords();
     bool showRecordPart(const QString &word);
     bool fillPart(const QString &word);
-    void mark(void (PairNotes::*set)(const std::string &, bool));
+    void mark(void (PairNotes::*set)(const std::string &, bool), bool on);
     void showItem(const QString &name);
     void leadToRecords();
     void leadToValues();
@@ -125,6 +127,8 @@ private:
     QAction *m_verify = nullptr, *m_useIndex = nullptr;
     QAction *m_copyCommand = nullptr, *m_reload = nullptr, *m_searchNonFinite = nullptr;
     QAction *m_back = nullptr, *m_forward = nullptr;
+    QAction *m_pin = nullptr, *m_expect = nullptr,
+            *m_copyElements = nullptr; ///< of the selected tensor
     QAction *m_openFolder[2] = {nullptr, nullptr};
     QTimer *m_arrival = nullptr;
     std::optional<Place> m_leaving; ///< until back or forward has arrived

@@ -17,6 +17,7 @@
 
 #include <QActionGroup>
 #include <QApplication>
+#include <QClipboard>
 #include <QMenuBar>
 #include <QStyle>
 #include <QStyleFactory>
@@ -216,6 +217,40 @@ void MainWindow::buildGoMenu()
             raise(m_nonFinite);
             m_nonFinite->search();
         });
+}
+
+/// What the menu of its row does too, from wherever the keyboard is.
+void MainWindow::buildTensorMenu()
+{
+    QMenu *menu = menuBar()->addMenu(tr("&Tensor"));
+    m_pin = addTo(menu, tr("&Pinned ★"), tr("Ctrl+B"),
+                  [this] { mark(&PairNotes::setPinned, m_pin->isChecked()); });
+    m_expect = addTo(menu, tr("Difference is &expected ✓"), tr("Ctrl+Shift+E"),
+                     [this] { mark(&PairNotes::setExpected, m_expect->isChecked()); });
+    m_pin->setCheckable(true);
+    m_expect->setCheckable(true);
+    m_copyElements = addTo(menu, tr("&Copy its elements as command"), tr("Ctrl+Alt+C"), [this] {
+        const std::optional<Place> place = currentPlace();
+        if (!place)
+            return;
+        const QString command =
+            m_context.elementsCommand(place->tensor, m_detail->elementView()->chosenOrder());
+        QApplication::clipboard()->setText(command);
+        showMessage(tr("copied: %1").arg(displayText(command)));
+    });
+    connect(&m_context, &ViewContext::selectedTensorChanged, this, &MainWindow::refreshTensorMenu);
+    connect(&m_context, &ViewContext::stepComparisonChanged, this, &MainWindow::refreshTensorMenu);
+    connect(&m_context.notes(), &PairNotes::changed, this, &MainWindow::refreshTensorMenu);
+    refreshTensorMenu();
+}
+
+void MainWindow::refreshTensorMenu()
+{
+    const std::optional<Place> place = currentPlace();
+    for (QAction *action : {m_pin, m_expect, m_copyElements})
+        action->setEnabled(place.has_value());
+    m_pin->setChecked(place && m_context.notes().isPinned(place->tensor));
+    m_expect->setChecked(place && m_context.notes().isExpected(place->tensor));
 }
 
 void MainWindow::buildHelpMenu()

@@ -55,8 +55,8 @@ bool MainWindow::fillPart(const QString &word)
         {QStringLiteral("rename"), [&] { m_list->previewRename(text); }},
         {QStringLiteral("goto"), [&] { m_detail->goTo(text); }},
         {QStringLiteral("mapping"), [&] { chooseMapping(text); }},
-        {QStringLiteral("pin"), [&] { mark(&PairNotes::setPinned); }},
-        {QStringLiteral("expect"), [&] { mark(&PairNotes::setExpected); }}};
+        {QStringLiteral("pin"), [&] { mark(&PairNotes::setPinned, true); }},
+        {QStringLiteral("expect"), [&] { mark(&PairNotes::setExpected, true); }}};
     for (const auto &[known, fill] : parts) {
         if (known != name)
             continue;
@@ -67,10 +67,10 @@ bool MainWindow::fillPart(const QString &word)
 }
 
 /// The selected tensor.
-void MainWindow::mark(void (PairNotes::*set)(const std::string &, bool))
+void MainWindow::mark(void (PairNotes::*set)(const std::string &, bool), bool on)
 {
     if (const std::optional<Place> place = currentPlace())
-        (m_context.notes().*set)(place->tensor, true);
+        (m_context.notes().*set)(place->tensor, on);
 }
 
 } // namespace forkpoint

@@ -162,6 +162,10 @@ QTreeView *TensorList::buildView(QAbstractItemModel *model, const QString &objec
     if (model == m_table || model == m_tree) {
         connect(view->selectionModel(), &QItemSelectionModel::currentChanged, this,
                 [this](const QModelIndex &current) { selectFromView(current); });
+        connect(view, &QTreeView::activated, this, [this](const QModelIndex &index) {
+            if (index.data(RowRole).isValid()) // a module opens instead
+                Q_EMIT tensorActivated();
+        });
     }
     return view;
 }

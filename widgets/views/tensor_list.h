@@ -57,6 +57,7 @@ public:
 Q_SIGNALS:
     void message(const QString &text); ///< for the status line: "copied 3 rows"
     void pageChanged();
+    void tensorActivated(); ///< the selected one, by Return or a double click
 
 protected:
     void paintEvent(QPaintEvent *event) override;
