@@ -21,6 +21,9 @@ constexpr std::string_view ModelFile = "model_optim_rng.pt";
 /// Beside it where the optimizer is distributed, unless no optimizer was saved.
 constexpr std::string_view BuffersFile = "distrib_optim.pt";
 
+/// Beyond, what lost ranks are called is not listed.
+constexpr std::int64_t MostRanks = 1 << 20;
+
 /// "mp_rank_01_003": the numbers behind it.
 std::optional<std::vector<std::int64_t>> parseFolder(std::string_view name)
 {
@@ -205,7 +208,7 @@ public:
         for (Finding &finding : unlike)
             loaded.builder.addFinding(std::move(finding));
         if (sizes)
-            checkRanks(view, *sizes, folders.size(), loaded.builder);
+            checkRanks(view, *sizes, folders, loaded.builder);
         return loaded;
     }
 
@@ -275,19 +278,37 @@ private:
         }
     }
 
-    static void checkRanks(const DirectoryView &view, const Sizes &sizes, std::size_t folders,
+    /// All ranks of the run, although the folders of some are lost; `numbers`: in a folder's name.
+    static void addRanks(const Sizes &sizes, std::size_t numbers, CheckpointBuilder &builder)
+    {
+        const std::int64_t behind = numbers == 1 ? 1 : sizes.pipeline * sizes.expert;
+        for (std::int64_t i = 0; i < sizes.tensor * behind && i < MostRanks; ++i) {
+            const std::int64_t tensor = i / behind, next = i % behind;
+            std::vector<std::int64_t> place{tensor};
+            if (numbers == 2)
+                place.push_back(next);
+            if (numbers == 3)
+                place = {tensor, next / sizes.expert, next % sizes.expert};
+            builder.addOwner(ownerOf(place, sizes));
+        }
+    }
+
+    static void checkRanks(const DirectoryView &view, const Sizes &sizes,
+                           const std::map<std::string, std::set<std::string>> &folders,
                            CheckpointBuilder &builder)
     {
         const std::int64_t most = sizes.tensor * sizes.pipeline * sizes.expert;
         const std::int64_t least = sizes.tensor * sizes.pipeline;
-        if (std::int64_t(folders) == most || std::int64_t(folders) == least)
+        const auto count = std::int64_t(folders.size());
+        if (count == most || count == least)
             return;
+        addRanks(sizes, parseFolder(folders.begin()->first)->size(), builder);
         builder.addDiagnostic({Severity::Error,
                                "incomplete",
                                view.prefix,
                                {},
                                "the run had " + std::to_string(most)
-                                   + " model-parallel ranks, folders of " + std::to_string(folders)
+                                   + " model-parallel ranks, folders of " + std::to_string(count)
                                    + " are here"});
         builder.setIncomplete();
     }

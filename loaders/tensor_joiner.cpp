@@ -46,6 +46,24 @@ bool isMovable(const TensorRef &part)
 
 } // namespace
 
+/// Parts that cannot be read reach as far as others: what the whole is, their layout tells.
+void TensorJoiner::reach(Joined &joined, const TensorRef &part, const std::vector<Index> &origin)
+{
+    std::vector<Index> &dims = joined.tensor.shape.dims;
+    if (joined.isShapeKnown || part.shape.rank() != dims.size() || origin.size() != dims.size())
+        return;
+    joined.tensor.layoutKnown = joined.tensor.layoutKnown && part.layoutKnown;
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+        const auto end = checkedAdd(origin[i], part.shape.dims[i]);
+        if (!end) {
+            joined.problem = mismatch("a part ends beyond what 64 bits can count");
+            joined.isProblemTold = false;
+            return;
+        }
+        dims[i] = std::max(dims[i], *end);
+    }
+}
+
 void TensorJoiner::add(TensorRef part, std::vector<Index> origin, std::optional<Shape> global)
 {
     const auto [at, isNew] = m_byPath.try_emplace(part.path, m_tensors.size());
@@ -64,6 +82,11 @@ void TensorJoiner::add(TensorRef part, std::vector<Index> origin, std::optional<
     }
     Joined &joined = m_tensors[at->second];
     TensorRef &tensor = joined.tensor;
+    for (std::string &file : part.files) {
+        if (std::find(tensor.files.begin(), tensor.files.end(), file) == tensor.files.end())
+            tensor.files.push_back(std::move(file));
+    }
+    reach(joined, part, origin);
     if (joined.problem)
         return;
     if (part.unreadable)
@@ -74,20 +97,9 @@ void TensorJoiner::add(TensorRef part, std::vector<Index> origin, std::optional<
         joined.problem = mismatch("its parts are of different kinds");
     else if (global && joined.isShapeKnown && *global != tensor.shape)
         joined.problem = mismatch("its parts disagree about its shape");
+    joined.isProblemTold = part.unreadable.has_value();
     if (joined.problem)
         return;
-    for (std::string &file : part.files) {
-        if (std::find(tensor.files.begin(), tensor.files.end(), file) == tensor.files.end())
-            tensor.files.push_back(std::move(file));
-    }
-    for (std::size_t i = 0; i < origin.size() && !joined.isShapeKnown; ++i) {
-        const auto end = checkedAdd(origin[i], part.shape.dims[i]);
-        if (!end) {
-            joined.problem = mismatch("a part ends beyond what 64 bits can count");
-            return;
-        }
-        tensor.shape.dims[i] = std::max(tensor.shape.dims[i], *end);
-    }
     if (part.shape.count().value_or(0) == 0)
         return;
     std::vector<Extent> extents = moved(part, origin);
@@ -102,10 +114,12 @@ void TensorJoiner::add(TensorRef part, std::vector<Index> origin, std::optional<
 void TensorJoiner::finish(CheckpointBuilder &builder)
 {
     for (Joined &joined : m_tensors) {
-        if (joined.problem)
+        if (joined.problem && !joined.isProblemTold) {
             builder.addUnreadable(std::move(joined.tensor), std::move(*joined.problem));
-        else
-            builder.addTensor(std::move(joined.tensor));
+            continue;
+        }
+        joined.tensor.unreadable = std::move(joined.problem);
+        builder.addTensor(std::move(joined.tensor));
     }
     m_tensors.clear();
     m_byPath.clear();

@@ -28,7 +28,10 @@ private:
         bool isShapeKnown = false;
         std::map<std::pair<std::vector<Index>, std::vector<Index>>, OwnerIndex> boxes;
         std::optional<Error> problem;
+        bool isProblemTold = false; ///< of a part, whose loader has made a diagnostic of it
     };
+
+    static void reach(Joined &joined, const TensorRef &part, const std::vector<Index> &origin);
 
     std::vector<Joined> m_tensors;
     std::map<KeyPath, std::size_t> m_byPath;

@@ -27,6 +27,12 @@ std::set<OwnerCoordinate> ranksOf(const Catalog &catalog)
     return ranks;
 }
 
+/// Those whose files are lost with them.
+std::set<OwnerCoordinate> allOwners(const Catalog &catalog)
+{
+    return {catalog.owners.begin(), catalog.owners.end()};
+}
+
 std::shared_ptr<const TensorSource> wholeIfRanks(std::shared_ptr<const TensorSource> source,
                                                  const Catalog &other)
 {
@@ -132,7 +138,9 @@ LogicalSides logicalSides(std::shared_ptr<const TensorSource> a,
     if (!a || !b || options.strict || options.raw)
         return {std::move(a), std::move(b)};
     const bool sameRanks = listsModelParallelRanks(a->catalog())
-        && listsModelParallelRanks(b->catalog()) && ranksOf(a->catalog()) == ranksOf(b->catalog());
+        && listsModelParallelRanks(b->catalog())
+        && (ranksOf(a->catalog()) == ranksOf(b->catalog())
+            || allOwners(a->catalog()) == allOwners(b->catalog()));
     if (sameRanks)
         return {std::move(a), std::move(b)};
     const auto storedA = a, storedB = b;

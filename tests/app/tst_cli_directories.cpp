@@ -7,6 +7,7 @@
 #include <QFile>
 #include <QJsonArray>
 #include <QTemporaryDir>
+#include <filesystem>
 
 using namespace forkpoint::test;
 
@@ -195,6 +196,58 @@ private slots:
         QCOMPARE(compared.outcome(), "different");
         for (const QJsonValue &row : compared.json()["tensors"].toArray())
             QCOMPARE(row["status"].toString(), row["name"] == "w" ? "identical" : "different");
+    }
+
+    /// The whole reaches as far as the part that cannot be read: [12] on both sides, told once.
+    void aCutShardIsUnreadable()
+    {
+        for (const char *folder : {"sound", "cutshard"}) {
+            for (const int shard : {0, 1}) {
+                const QByteArray file = QByteArray(folder) + "/shard-0000"
+                    + QByteArray::number(shard + 1) + "-model-00001-of-00001.safetensors";
+                QByteArray data = shardOf(shard, 6);
+                if (shard == 1 && folder == QByteArray("cutshard"))
+                    data.chop(4); // of "v"
+                write(file.constData(), data);
+            }
+        }
+        const Ended compared = run({"compare", path("sound"), path("cutshard"), "--json"});
+        QCOMPARE(compared.outcome(), "undecided");
+        QCOMPARE(compared.err.count("tensor 'v'"), 1);
+        const Ended shown = run({"inspect", path("cutshard")});
+        QVERIFY2(shown.out.contains("v  float32 [12]"), shown.out.constData());
+    }
+
+    /// args say that there were two tensor-parallel ranks: what the one that is left holds is compared
+    /// with the same rank's of the other side.
+    void aLostRankLeavesTheOthersComparable()
+    {
+        namespace fs = std::filesystem;
+        const std::string whole = FORKPOINT_TEST_DATA "/ranks/megatron";
+        const std::string left = path("left").toStdString();
+        fs::copy(whole, left, fs::copy_options::recursive);
+        fs::remove_all(left + "/mp_rank_01");
+        const Ended equal = run({"compare", QString::fromStdString(whole), path("left"), "--json"});
+        QCOMPARE(equal.outcome(), "undecided");
+        const auto counted = [](const Ended &ended, const char *status) {
+            int count = 0;
+            for (const QJsonValue &row : ended.json()["tensors"].toArray())
+                count +=
+                    row["name"].toString().startsWith("mp_rank_00.") && row["status"] == status;
+            return count;
+        };
+        QCOMPARE(counted(equal, "identical"), 3);
+
+        const QString name = path("left/mp_rank_00/model_optim_rng.pt");
+        QFile file(name);
+        QVERIFY(file.open(QIODevice::ReadWrite));
+        const QByteArray data = file.readAll();
+        const auto at = data.indexOf(bytesOf<float>({0, 1, 2, 3, 4, 5})); // fc1.weight of rank 0
+        QVERIFY(at > 0 && file.seek(at) && file.putChar(1));
+        file.close();
+        const Ended other = run({"compare", QString::fromStdString(whole), path("left"), "--json"});
+        QCOMPARE(other.outcome(), "different");
+        QCOMPARE(counted(other, "different"), 1);
     }
 
 private:
