@@ -162,7 +162,8 @@ private:
             if (!value || value->kind() == JsonValue::Kind::Null)
                 continue;
             observation.digest += (observation.digest.empty() ? "" : ", ") + std::string(key) + " "
-                + canonicalText(*value);
+                + (value->kind() == JsonValue::Kind::Text ? std::string(*value->text())
+                                                          : canonicalText(*value));
         }
         observation.kind = DigestKind::Norm;
         if (observation.digest.empty())

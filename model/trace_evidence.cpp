@@ -2,8 +2,11 @@
 #include "model/trace_evidence.h"
 
 #include "model/format.h"
+#include "model/printed_decimal.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
 namespace forkpoint {
 
@@ -29,11 +32,70 @@ Strength equalStrength(const Observation &observation)
     return isWhole ? strength : std::min(strength, Strength::Megatron128);
 }
 
-/// A norm that is NaN is unequal to itself, and equal to that of any tensor with a NaN.
-bool isNanNorm(const Observation &observation)
+bool hasNan(std::string_view text)
 {
-    return (observation.kind == DigestKind::Norm || observation.kind == DigestKind::Printed)
-        && observation.digest.find("nan") != std::string::npos;
+    constexpr std::string_view Word = "nan";
+    return std::search(text.begin(), text.end(), Word.begin(), Word.end(),
+                       [](char x, char y) { return (x | 0x20) == y; })
+        != text.end();
+}
+
+/// Texts that are no digests: what several of them say is parted by commas ("Max 2, Norm 3.5").
+/// Two NaN prove nothing, as their tensors may differ in all else; NaN against a number does.
+Evidence compareNumbers(std::string_view a, std::string_view b)
+{
+    constexpr std::string_view Between = ", ";
+    bool proves = true;
+    for (;;) {
+        const std::size_t endA = std::min(a.find(Between), a.size());
+        const std::size_t endB = std::min(b.find(Between), b.size());
+        const std::string_view partA = a.substr(0, endA), partB = b.substr(0, endB);
+        const bool isNan = hasNan(partA);
+        if (isNan != hasNan(partB) || (!isNan && partA != partB))
+            return Evidence::Different;
+        proves = proves && !isNan;
+        if (endA == a.size() || endB == b.size()) {
+            const bool sameLength = endA == a.size() && endB == b.size();
+            return !sameLength ? Evidence::Different : proves ? Evidence::Equal : Evidence::Nothing;
+        }
+        a.remove_prefix(endA + Between.size());
+        b.remove_prefix(endB + Between.size());
+    }
+}
+
+/// Decimals as they were printed differ if no number prints as both: 0.12 and 0.1234 need not.
+Evidence comparePrinted(std::string_view a, std::string_view b)
+{
+    const auto left = parseDecimal(a), right = parseDecimal(b);
+    if (!left || !right || left->printed.exact || right->printed.exact)
+        return compareNumbers(a, b);
+    return surelyDifferent(left->printed, right->printed) ? Evidence::Different : Evidence::Equal;
+}
+
+/// Whole values: 1 and 1.0 are one number, as writers differ in how they spell it.
+Evidence compareWhole(std::string_view a, std::string_view b)
+{
+    if (a == b)
+        return Evidence::Equal;
+    const auto left = parseDecimal(a), right = parseDecimal(b);
+    const auto isWhole = [](const auto &number) {
+        return number && !number->lossy && !number->printed.cut && !std::isnan(number->value);
+    };
+    if (!isWhole(left) || !isWhole(right))
+        return Evidence::Different;
+    const bool sameBits =
+        std::bit_cast<std::uint64_t>(left->value) == std::bit_cast<std::uint64_t>(right->value);
+    return sameBits ? Evidence::Equal : Evidence::Different;
+}
+
+Evidence compareTexts(DigestKind kind, std::string_view a, std::string_view b)
+{
+    switch (kind) {
+    case DigestKind::Printed: return comparePrinted(a, b);
+    case DigestKind::Norm: return compareNumbers(a, b);
+    case DigestKind::Value: return compareWhole(a, b);
+    default: return a == b ? Evidence::Equal : Evidence::Different;
+    }
 }
 
 EvidenceSum compareOne(const Observation &a, const Observation &b)
@@ -66,13 +128,16 @@ EvidenceSum compareOne(const Observation &a, const Observation &b)
     // elements is says nothing (rule M16).
     const bool isVacuous = a.isEmpty() && b.isEmpty()
         && !(hasLayout(a) && hasLayout(b) && provesEquality(equalStrength(a)));
-    if (a.kind == DigestKind::None || isVacuous || isNanNorm(a) || isNanNorm(b))
+    if (a.kind == DigestKind::None || isVacuous)
         return settle(Evidence::Nothing);
-    if (a.digest == b.digest && a.kind != DigestKind::Value && hasLayout(a) != hasLayout(b))
+    const Evidence found = compareTexts(a.kind, a.digest, b.digest);
+    if (found == Evidence::Nothing)
+        return settle(found);
+    if (found == Evidence::Equal && a.kind != DigestKind::Value && hasLayout(a) != hasLayout(b))
         return settle(Evidence::NotComparable);
     sum.byKind.add(a.kind, 1);
-    if (a.digest != b.digest)
-        return settle(Evidence::Different);
+    if (found == Evidence::Different)
+        return settle(found);
     sum.weakestEqual = equalStrength(a);
     sum.fewestBits = effectiveBits(a.kind, a.dtype);
     return settle(Evidence::Equal);

@@ -76,7 +76,9 @@ struct EvidenceSum
 
 /// Digests are compared together with shape, type and count, never alone (rule M16): where one side
 /// alone states them equal digests are not comparable, where neither does they prove nothing equal.
-/// Equal absences are no match (M15); NaN as a norm is no evidence.
+/// Equal absences are no match (M15); NaN of both sides is no evidence as a norm, statistic or printed
+/// number, and NaN of one side is a difference. Printed decimals are intervals; of whole values 1 and
+/// 1.0 are one number.
 EvidenceSum compareObservations(std::span<const Observation> a, std::span<const Observation> b);
 
 /// Why it does not say that everything is equal, where nothing differs: a clause; empty where it does.

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What two recorded numbers or digests prove, and what may be concluded from them.
+#include "model/trace_evidence.h"
+#include "model/trace_rules.h"
+#include "tests/support/fake_trace.h"
+
+#include <QtTest>
+
+using namespace forkpoint;
+using namespace forkpoint::test;
+
+class TraceEvidenceTest : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void numbersAreComparedAsNumbers_data()
+    {
+        QTest::addColumn<int>("kind");
+        QTest::addColumn<QString>("a");
+        QTest::addColumn<QString>("b");
+        QTest::addColumn<int>("expected");
+        const auto row = [](const char *name, DigestKind kind, const char *a, const char *b,
+                            Evidence expected) {
+            QTest::newRow(name) << int(kind) << a << b << int(expected);
+        };
+        using enum DigestKind;
+        using enum Evidence;
+        row("norm", Norm, "15.0", "nan", Different);
+        row("norm, other side", Norm, "nan", "15.0", Different);
+        row("norm, infinity", Norm, "inf", "nan", Different);
+        row("norm, infinities", Norm, "inf", "inf", Equal);
+        row("norm, both", Norm, "NaN", "-nan", Nothing);
+        row("statistic", Norm, "Max 2, Norm 3.5", "Max 2, Norm \"nan\"", Different);
+        row("statistics, both", Norm, "Max nan, Norm nan", "Max nan, Norm nan", Nothing);
+        row("statistics, one of two", Norm, "Max 2, Norm nan", "Max 3, Norm nan", Different);
+        row("statistics, one more", Norm, "Max 2", "Max 2, Norm 3", Different);
+        row("printed", Printed, "nan", "2.0", Different);
+        row("printed, infinity", Printed, "nan", "inf", Different);
+        row("printed, both", Printed, "nan", "NaN", Nothing);
+        // By hand: 0.12 stands for [0.115, 0.125], which holds all of [0.12335, 0.12345].
+        row("interval", Printed, "0.12", "0.1234", Equal);
+        row("beside the interval", Printed, "0.12", "0.1301", Different);
+        row("trailing zero", Printed, "0.1250", "0.125", Equal);
+        row("exponent", Printed, "1e-3", "0.001", Equal);
+        row("capital", Printed, "1.5e-05", "1.5E-5", Equal);
+        row("whole", Printed, "1", "1.0", Equal);
+        row("same places", Printed, "0.1250", "0.1251", Different);
+        row("words", Printed, "inf", "2.0", Different);
+        row("value", Value, "1", "1.0", Equal);
+        row("value, unlike", Value, "1", "1.5", Different);
+        row("value, zeros", Value, "0.0", "-0.0", Different);
+        row("value, beyond float64", Value, "18446744073709551615", "18446744073709551614",
+            Different);
+        row("value, lists", Value, "[1,2]", "[1,3]", Different);
+    }
+
+    void numbersAreComparedAsNumbers()
+    {
+        QFETCH(int, kind);
+        QFETCH(QString, a);
+        QFETCH(QString, b);
+        QFETCH(int, expected);
+        const auto one = [&](const QString &value) {
+            return std::vector{seen(value.toStdString(), DigestKind(kind))};
+        };
+        QCOMPARE(int(compareObservations(one(a), one(b)).evidence), expected);
+    }
+};
+
+QTEST_APPLESS_MAIN(TraceEvidenceTest)
+#include "tst_trace_evidence.moc"
