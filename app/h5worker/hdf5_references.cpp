@@ -2,39 +2,20 @@
 #include "app/h5worker/hdf5_references.h"
 
 #include "app/h5worker/global_heap.h"
-#include "app/h5worker/hdf5_elements.h"
+#include "app/h5worker/hdf5_names.h"
 #include "app/h5worker/selection.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <vector>
 
 namespace forkpoint {
 
 namespace {
 
-/// Paths that are kept; of more objects each is looked up anew.
-constexpr std::size_t KeptPaths = 100'000;
-
-/// Empty where there is none.
-std::string pathOf(hobj_ref_t reference, hid_t file)
+/// Of a reference to an object that has no path.
+std::string withoutPath(hobj_ref_t reference)
 {
-    static std::unordered_map<hobj_ref_t, std::string> kept;
-    if (reference == 0)
-        return {};
-    if (const auto known = kept.find(reference); known != kept.end())
-        return known->second;
-    const Hdf5Handle object(H5Rdereference2(file, H5P_DEFAULT, H5R_OBJECT, &reference));
-    std::string path = object.valid() ? nameOfObject(object.get()) : "";
-    H5Eclear2(H5E_DEFAULT);
-    if (kept.size() < KeptPaths)
-        kept.emplace(reference, path);
-    return path;
-}
-
-std::string addressOf(hobj_ref_t reference)
-{
-    return "address " + std::to_string(reference);
+    return reference == 0 ? "null reference" : "address " + std::to_string(reference);
 }
 
 /// The object that stands next: its address behind the bytes that it takes.
@@ -74,28 +55,17 @@ hobj_ref_t objectAddress(ByteView reference)
     return MetadataNumbers(reference).nextAddress();
 }
 
-std::string nameOfObject(hid_t object)
-{
-    const ssize_t length = H5Iget_name(object, nullptr, 0);
-    if (length <= 0 || std::uint64_t(length) > ElementBytes)
-        return {};
-    std::string name(std::size_t(length) + 1, '\0');
-    H5Iget_name(object, name.data(), name.size());
-    name.pop_back();
-    return name;
-}
-
 std::string targetOf(hobj_ref_t reference, hid_t file)
 {
-    const std::string path = pathOf(reference, file);
-    return path.empty() ? addressOf(reference) : path;
+    const std::string path = listedPath(reference, file);
+    return path.empty() ? withoutPath(reference) : path;
 }
 
 std::string listedTargetOf(hobj_ref_t reference, hid_t file)
 {
-    const std::string path = pathOf(reference, file);
+    const std::string path = listedPath(reference, file);
     if (path.empty())
-        return addressOf(reference);
+        return withoutPath(reference);
     std::string quoted = "\"";
     for (const char c : path) {
         if (c == '"' || c == '\\')

@@ -20,12 +20,8 @@ ReferenceKind referenceKind(const Hdf5Handle &type);
 /// The address of the object that a reference to one names, as it is stored; 0 of an empty one.
 hobj_ref_t objectAddress(ByteView reference);
 
-/// The path by which libhdf5 knows an object; empty where it has none.
-std::string nameOfObject(hid_t object);
-
-/// Where a reference to an object leads: its path, or "address N" of an object without one and of
-/// an empty reference (0). Finding a path takes a walk through the file; paths are kept, so that
-/// many references to one object take one. This process opens one file alone.
+/// Where a reference to an object leads: its path (listedPath() of app/h5worker/hdf5_names.h), "address N" of an
+/// object without one, or "null reference" of an empty one.
 std::string targetOf(hobj_ref_t reference, hid_t file);
 
 /// The same as one of a list of them: paths in quotes, so that no path looks like two.

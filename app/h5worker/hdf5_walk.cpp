@@ -2,6 +2,7 @@
 #include "app/h5worker/hdf5_walk.h"
 
 #include "app/h5worker/hdf5_datasets.h"
+#include "app/h5worker/hdf5_links.h"
 #include "app/h5worker/hdf5_values.h"
 
 #include <map>
@@ -10,40 +11,7 @@ namespace forkpoint {
 
 namespace {
 
-/// Links of one group.
-constexpr std::size_t Links = 4'000'000;
-/// Groups inside groups.
-constexpr std::size_t Depth = 2000;
 constexpr std::size_t LinkTextBytes = 1u << 16;
-
-/// A link as its group lists it. A name with a slash, or ".", would be taken for a path: objects are
-/// opened by their address, the text of other links is read by their place in the listing.
-struct Link
-{
-    std::string name;
-    H5L_type_t type = H5L_TYPE_ERROR;
-    haddr_t address = HADDR_UNDEF; ///< of a hard link
-    std::size_t size = 0;          ///< of the text of another
-};
-
-struct Listing
-{
-    std::vector<Link> links;
-    bool isOrdered = true;
-};
-
-/// The names of a group come in their order; a listing that goes back walks in a circle.
-herr_t collectLink(hid_t, const char *name, const H5L_info_t *info, void *data)
-{
-    auto &listing = *static_cast<Listing *>(data);
-    listing.isOrdered = listing.links.empty() || listing.links.back().name < name;
-    if (!listing.isOrdered || listing.links.size() == Links)
-        return 1;
-    const bool isHard = info->type == H5L_TYPE_HARD;
-    listing.links.push_back(
-        {name, info->type, isHard ? info->u.address : HADDR_UNDEF, isHard ? 0 : info->u.val_size});
-    return 0;
-}
 
 std::string printed(const Hdf5Path &path)
 {
@@ -69,7 +37,7 @@ public:
                     m_path.pop_back();
                 continue;
             }
-            const Link &link = group.links[group.next];
+            const Hdf5Link &link = group.links[group.next];
             m_path.push_back(link.name);
             const std::size_t depth = m_open.size();
             visit(group.handle, link, group.next++);
@@ -83,7 +51,7 @@ private:
     struct Group
     {
         Hdf5Handle handle;
-        std::vector<Link> links;
+        std::vector<Hdf5Link> links;
         std::size_t next = 0;
     };
 
@@ -102,26 +70,28 @@ private:
             m_link.tell(Hdf5Value{m_path, {}, false, Hdf5Value::Link{known->second}});
             return;
         }
-        if (m_open.size() == Depth)
+        if (m_open.size() == GroupDepth)
             return complain(ErrorCode::Limit,
-                            "groups may lie at most " + std::to_string(Depth) + " deep");
+                            "groups may lie at most " + std::to_string(GroupDepth) + " deep");
         tellAttributes(m_link, group, m_path);
-        Listing listing;
-        hsize_t position = 0;
-        const herr_t stopped =
-            H5Literate(group.get(), H5_INDEX_NAME, H5_ITER_INC, &position, collectLink, &listing);
-        if (stopped < 0)
+        Hdf5Listing listing = listLinks(group.get());
+        switch (listing.end) {
+        case Hdf5Listing::End::Whole: break;
+        case Hdf5Listing::End::Failed:
             complain(ErrorCode::Malformed, "the group cannot be listed: " + hdf5Failure());
-        else if (stopped > 0 && !listing.isOrdered)
+            break;
+        case Hdf5Listing::End::Unordered:
             complain(ErrorCode::Malformed,
                      "the group's links are not in order: not all are listed");
-        else if (stopped > 0)
+            break;
+        case Hdf5Listing::End::Full:
             complain(ErrorCode::Limit, "the group has more links than are listed");
+        }
         m_open.push_back({std::move(group), std::move(listing.links), 0});
     }
 
     /// `link` is lost once its object is a group that was entered.
-    void visit(const Hdf5Handle &group, const Link &link, std::size_t place)
+    void visit(const Hdf5Handle &group, const Hdf5Link &link, std::size_t place)
     {
         switch (link.type) {
         case H5L_TYPE_HARD: return visitObject(link.address);
@@ -145,7 +115,7 @@ private:
         }
     }
 
-    std::string linkText(const Hdf5Handle &group, const Link &link, std::size_t place)
+    std::string linkText(const Hdf5Handle &group, const Hdf5Link &link, std::size_t place)
     {
         std::string text(std::min(link.size, LinkTextBytes) + 1, '\0');
         if (H5Lget_val_by_idx(group.get(), ".", H5_INDEX_NAME, H5_ITER_INC, place, text.data(),
@@ -155,13 +125,13 @@ private:
         return text;
     }
 
-    void tellSoftLink(const Hdf5Handle &group, const Link &link, std::size_t place)
+    void tellSoftLink(const Hdf5Handle &group, const Hdf5Link &link, std::size_t place)
     {
         m_link.tell(
             Hdf5Value{m_path, {}, false, Hdf5Value::Link{linkText(group, link, place).c_str()}});
     }
 
-    void tellExternalLink(const Hdf5Handle &group, const Link &link, std::size_t place)
+    void tellExternalLink(const Hdf5Handle &group, const Hdf5Link &link, std::size_t place)
     {
         const std::string text = linkText(group, link, place);
         const char *file = nullptr, *object = nullptr;

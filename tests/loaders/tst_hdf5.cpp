@@ -66,7 +66,7 @@ private slots:
         for (const char *const table :
              {"expected.txt", "expected_others.txt", "expected_attributes.txt",
               "expected_newest.txt", "expected_newest_values.txt", "expected_virtual.txt",
-              "expected_narrow.txt", "expected_references.txt"}) {
+              "expected_narrow.txt", "expected_references.txt", "expected_links.txt"}) {
             for (const QStringList &row : readTable(Folder + table))
                 QTest::newRow(qPrintable(row[0] + ' ' + row[2])) << row;
         }

@@ -77,7 +77,7 @@ def regions(f, name):
 
 
 def paths(f, references):
-    return "[" + ", ".join(json.dumps(f[r].name) if r else "address 0" for r in references) + "]"
+    return "[" + ", ".join(json.dumps(f[r].name) if r else "null reference" for r in references) + "]"
 
 
 def scales(f, name):

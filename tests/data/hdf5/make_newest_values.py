@@ -93,7 +93,7 @@ def regions(file):
     text = "/g/y " + " ".join(f"({i}, {j})" for i, j in zip(*np.nonzero(many))) + "\0"
     value(name, "long", {"numbers": 0, "sha256": hashlib.sha256(text.encode()).hexdigest()})
     file.create_dataset("list", (2,), h5py.regionref_dtype)[1] = y.regionref[:, 1]
-    value(name, "list.0", "address 0")
+    value(name, "list.0", "null reference")
     value(name, "list.1", "/g/y [0:6, 1:2]")
 
 

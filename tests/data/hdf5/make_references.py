@@ -15,7 +15,7 @@ from make_hdf5 import LINES, tensor, value
 from make_newest import loaded_library
 
 Id, REFERENCE_BYTES = ctypes.c_int64, 64
-TARGETS = ["/x", "/g/y [1:3, 2:4]", "/x @ note", "address 0", "/g"]
+TARGETS = ["/x", "/g/y [1:3, 2:4]", "/x @ note", "null reference", "/g"]
 
 
 def library():
