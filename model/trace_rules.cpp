@@ -255,7 +255,9 @@ Classification classify(const TraceRecord &record, const EvidenceSum &inputs,
         return {Unclassified,
                 "it was called with other arguments, such as a size, which are not recorded",
                 "record the arguments of " + record.name};
-    if (outputs.layoutDiffers)
+    // Tensors that differ may share norms, statistics and samples: such inputs are not known to be equal.
+    const bool isWeak = inputs.weakestEqual < Strength::Xor;
+    if (outputs.layoutDiffers && !isWeak)
         return {Origin, "equal inputs gave outputs of another shape or type", {}};
     if (cannotVary(record.name)) {
         return {Unclassified,
@@ -270,6 +272,16 @@ Classification classify(const TraceRecord &record, const EvidenceSum &inputs,
                     + " effective bits",
                 "record bytes or a second digest of the inputs of " + record.name};
     }
+    if (isWeak) {
+        return {Unclassified,
+                "its inputs agree by " + std::string(toString(inputs.weakestEqual))
+                    + " alone, which tensors that differ may share",
+                "record bytes or a digest of the inputs of " + record.name};
+    }
+    if (inputs.weakestEqual == Strength::Xor)
+        return {Origin,
+                "inputs equal as far as XOR tells, which is blind to order, gave other outputs",
+                {}};
     return {Origin, "equal inputs gave other outputs", {}};
 }
 

@@ -66,6 +66,33 @@ private slots:
         };
         QCOMPARE(int(compareObservations(one(a), one(b)).evidence), expected);
     }
+
+    /// Two elements of the input of a matrix product are swapped: the norm of the input stays, as does
+    /// the XOR of its elements, and the product changes. Neither makes the product guilty beyond doubt.
+    void inputsThatAgreeByNormMakeNoOrigin()
+    {
+        const auto classOf = [](DigestKind kind, const char *input) {
+            const auto before = call("aten.mm.default", 0, {seen(input, kind)}, {seen("1", kind)});
+            const auto after = call("aten.mm.default", 0, {seen(input, kind)}, {seen("2", kind)});
+            const RecordEvidence evidence = compareRecords(before, after);
+            return classify(before, evidence.inputs, evidence.outputs);
+        };
+        const std::string norm = "15.0", digest(64, 'a'), lanes(16, 'a');
+        for (const DigestKind kind : {DigestKind::Norm, DigestKind::Printed}) {
+            const Classification found = classOf(kind, norm.c_str());
+            QVERIFY(found.divergenceClass == DivergenceClass::Unclassified);
+            QVERIFY(found.why.find(" alone, which") != std::string::npos);
+            QVERIFY(!found.probe.empty());
+        }
+        QVERIFY(classOf(DigestKind::Sampled, digest.c_str()).divergenceClass
+                == DivergenceClass::Unclassified);
+        const Classification byXor = classOf(DigestKind::XorLanes, lanes.c_str());
+        QVERIFY(byXor.divergenceClass == DivergenceClass::Origin);
+        QVERIFY(byXor.why.find("blind to order") != std::string::npos);
+        const Classification bySha = classOf(DigestKind::Sha256, digest.c_str());
+        QVERIFY(bySha.divergenceClass == DivergenceClass::Origin);
+        QCOMPARE(bySha.why, std::string("equal inputs gave other outputs"));
+    }
 };
 
 QTEST_APPLESS_MAIN(TraceEvidenceTest)
