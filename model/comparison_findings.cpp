@@ -45,8 +45,8 @@ void addPairing(const CheckpointComparison &comparison, const Pairing &pairing,
     const auto met = std::uint64_t(
         std::count_if(comparison.tensors.begin(), comparison.tensors.end(),
                       [](const TensorRow &row) { return row.pairedBy == PairedBy::Affix; }));
-    if (met > 0) {
-        const bool onA = !pairing.affixA.empty(), onB = !pairing.affixB.empty();
+    const bool onA = !pairing.affixA.empty(), onB = !pairing.affixB.empty();
+    if (met > 0 && (onA || onB)) { // else they met without wrappers' keys
         const std::string prefix = "the prefix '" + (onA ? pairing.affixA : pairing.affixB) + "'";
         findings.push_back({"names-differ-by-prefix",
                             Certainty::Is,

@@ -115,6 +115,8 @@ public:
     {
         const TensorRef &tensor = m_catalog.tensors[m_isA ? *row.a : *row.b];
         const std::set<OwnerIndex> owners = ownersOf(tensor);
+        // One rank wrote what others may hold, too, whose copies nobody stored.
+        m_isOpen |= owners.size() == 1 && tensor.owner == NoOwner && tensor.replicas.empty();
         // What copies hold differs in all of them, as they are equal.
         if (owners.size() == 1 || !tensor.replicas.empty()) {
             m_differing.insert(owners.begin(), owners.end());
@@ -145,18 +147,30 @@ public:
 
     bool isConfined() const
     {
-        return m_all.size() > 1 && m_differing.size() == 1 && *m_differing.begin() != NoOwner;
+        return !m_isOpen && m_all.size() > 1 && m_differing.size() == 1
+            && *m_differing.begin() != NoOwner;
     }
     std::string ownerText() const { return m_catalog.owners[*m_differing.begin()].toString(); }
 
     /// More than one owner differs already: reading on cannot change that.
-    bool isSpread() const { return m_all.size() < 2 || m_differing.size() > 1; }
+    bool isSpread() const { return m_isOpen || m_all.size() < 2 || m_differing.size() > 1; }
 
 private:
     const Catalog &m_catalog;
     bool m_isA;
     std::set<OwnerIndex> m_all, m_differing;
+    bool m_isOpen = false; ///< something differs of which it is not known who holds it
 };
+
+Finding onlyOneDiffers(const std::string &owner, const std::string &side, std::uint64_t tensors)
+{
+    return {"one-rank-differs",
+            Certainty::Is,
+            Severity::Warning,
+            "only " + owner + " differs: as " + side + " cut, every differing element of "
+                + counted(tensors, "tensor", "tensors") + " lies in its parts",
+            {owner}};
+}
 
 } // namespace
 
@@ -258,18 +272,15 @@ std::vector<Finding> ownerFindings(const CheckpointComparison &comparison, const
         ofA.take(row, counted->a);
         ofB.take(row, counted->b);
     }
+    if (tensors == 0)
+        return {};
+    if (ofA.isConfined() && ofB.isConfined() && ofA.ownerText() == ofB.ownerText())
+        return {onlyOneDiffers(ofA.ownerText(), "A and B are", tensors)};
     std::vector<Finding> findings;
-    for (const auto &[side, owners] : {std::pair{"A", &ofA}, std::pair{"B", &ofB}}) {
-        if (tensors == 0 || !owners->isConfined())
-            continue;
-        findings.push_back({"one-rank-differs",
-                            Certainty::Is,
-                            Severity::Warning,
-                            "only " + owners->ownerText() + " differs: as " + side
-                                + " is cut, every differing element of "
-                                + counted(tensors, "tensor", "tensors") + " lies in its parts",
-                            {owners->ownerText()}});
-    }
+    if (ofA.isConfined())
+        findings.push_back(onlyOneDiffers(ofA.ownerText(), "A is", tensors));
+    if (ofB.isConfined())
+        findings.push_back(onlyOneDiffers(ofB.ownerText(), "B is", tensors));
     return findings;
 }
 

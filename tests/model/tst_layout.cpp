@@ -234,8 +234,33 @@ private slots:
         QVERIFY(found[0].text.starts_with("only rank 0 differs: as A is cut"));
         right[5] = 5;
         QVERIFY(ownersOf(grid(left, 4, 6, 4, 3), grid(right, 4, 6, 1, 6)).empty());
+        // Where both are cut alike, that is one finding.
+        right[5] = 1;
+        const auto both = ownersOf(grid(left, 4, 6, 4, 3), grid(right, 4, 6, 4, 3));
+        QCOMPARE(both.size(), std::size_t(1));
+        QVERIFY(both[0].text.starts_with("only rank 0 differs: as A and B are cut"));
+        right[5] = 5;
         // One rank that holds everything tells nothing.
         QVERIFY(ownersOf(grid(left, 4, 6, 4, 6), grid(right, 4, 6, 4, 6)).empty());
+    }
+
+    /// DCP stores once what all ranks hold alike: who else holds it is not known.
+    void ofWhatIsStoredOnceNoRankIsBlamed()
+    {
+        const auto with = [](float stored) {
+            SourcePtr source = grid(std::vector<float>(24, 1), 4, 6, 4, 3);
+            TensorRef &tensor = source->add(MemorySource::pathOf("model.b.bias"), "float32", {1},
+                                            std::vector<float>{stored});
+            Extent extent;
+            extent.owner = 1;
+            extent.length = 4;
+            extent.box = {{0}, {1}};
+            extent.strides = {1};
+            tensor.extents = {extent};
+            source->finish();
+            return source;
+        };
+        QVERIFY(ownersOf(with(1), with(2)).empty());
     }
 };
 
