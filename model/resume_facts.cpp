@@ -349,7 +349,7 @@ std::vector<Finding> resumeFindings(const std::vector<ResumeFact> &facts, bool p
     std::vector<Finding> findings;
     Finding generators{"generators-apart", Certainty::Is, Severity::Warning, {}, {}};
     for (const ResumeFact &fact : facts) {
-        if (fact.state == "generator" && !fact.relation.empty()) {
+        if (fact.state == "generator" && fact.equal == false && !fact.relation.empty()) {
             if (generators.where.empty())
                 generators.text = fact.name + ": " + fact.relation;
             generators.where.push_back(fact.name);

@@ -272,8 +272,9 @@ std::vector<ResumeFact> generatorFacts(const std::vector<ResumeItem> &items, con
             fact.relation = relationOf(*stateA, *stateB, limit);
             if (!stateA->draws() || !stateB->draws()) // one stream was followed to find the other
                 budget -= std::min(2 * limit, budget);
-            if (!fact.relation.empty())
+            if (!fact.relation.empty() && item.equal)
                 fact.equal = false; // its position is a value of its own
+            // Else the two are not comparable: unlike runs may have a rank of that number.
         }
         facts.push_back(std::move(fact));
         const OwnerCoordinate rank = rules.ranksOf(item.name);

@@ -8,6 +8,7 @@
 #include "tests/support/memory_source.h"
 
 #include <QElapsedTimer>
+#include <QFile>
 #include <QTest>
 
 #include <algorithm>
@@ -173,6 +174,38 @@ private slots:
         QCOMPARE(holdsWith(200, 1), std::optional(false));
         QCOMPARE(holdsWith(200, 4), std::optional(false));
         QCOMPARE(holdsWith(201, 2), std::optional(false));
+    }
+
+    /// Two processes against one: that rank 0 draws otherwise is told, and judged no difference.
+    void generatorsOfUnlikeRanksAreNotJudged()
+    {
+        QFile file(QStringLiteral(FORKPOINT_TEST_DATA "/rng/torch.state"));
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        const QByteArray state = file.readAll();
+        QByteArray other = state;
+        other[24 + 8 * 10] = char(other[24 + 8 * 10] ^ 1); // one of its 624 words: another stream
+        const auto with = [](const QByteArrayList &states) {
+            auto source = std::make_shared<MemorySource>();
+            source->addFloats("w", {1});
+            for (qsizetype i = 0; i < states.size(); ++i) {
+                source->add(MemorySource::pathOf("random_states_" + std::to_string(i) + ".torch"),
+                            "uint8", {Index(states[i].size())},
+                            std::vector<std::uint8_t>(states[i].begin(), states[i].end()));
+            }
+            source->finish();
+            return source;
+        };
+        const auto factsOf = [&](const SourcePtr &a, const SourcePtr &b) {
+            return resumeFacts(compare(a, b), *a, *b, Plenty, {});
+        };
+        const auto unlike = factsOf(with({state, state}), with({other}));
+        const ResumeFact *fact = find(unlike, "generator", "random_states_0.torch");
+        QVERIFY(fact && !fact->equal && !fact->relation.empty());
+        QVERIFY(resumeFindings(unlike, true).empty());
+        const auto alike = factsOf(with({state, state}), with({other, state}));
+        fact = find(alike, "generator", "random_states_0.torch");
+        QVERIFY(fact && fact->equal == false);
+        QCOMPARE(resumeFindings(alike, true).front().id, std::string("generators-apart"));
     }
 
     void whatWasLoggedIsNoPosition()
