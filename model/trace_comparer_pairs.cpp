@@ -43,6 +43,21 @@ bool tellsValues(RecordRole role)
     }
 }
 
+/// Whether the file of an iteration's last records holds those of a later one, and so was not cut in
+/// between. Another file, of a dialect that begins one for each iteration, shows nothing of this one.
+bool goesOn(const TraceStream &stream, const TracePlan::Segments &segments,
+            std::optional<std::int64_t> iteration)
+{
+    const auto fileOf = [&](std::size_t segment) { return stream.segments[segment].begin.file; };
+    const auto own = segments.find(iteration);
+    return std::any_of(segments.upper_bound(iteration), segments.end(), [&](const auto &later) {
+        return own == segments.end() || own->second.empty()
+            || std::any_of(later.second.begin(), later.second.end(), [&](std::size_t segment) {
+                   return fileOf(segment) == fileOf(own->second.back());
+               });
+    });
+}
+
 } // namespace
 
 void TraceComparer::State::takeEvent(const TraceWalk::Event &event, std::size_t rank, Unit &unit)
@@ -308,9 +323,10 @@ std::string TraceComparer::State::lossOf(const LoneRecords::Sum &lone,
     if (!lone.isBehind || !lone.isPlaced || unit.lone.hasBehind(!lone.isA) || other.hasEnd())
         return {};
     const TracePlan::Rank &rank = plan.ranks[planned.rank];
-    const auto &segments = lone.isA ? rank.segmentsB : rank.segmentsA;
-    const bool goesOn = segments.rbegin()->first > (lone.isA ? planned.ofB : planned.iteration);
-    if (goesOn || (lone.isA ? b : a)->noticesCuts())
+    const bool isGoingOn = lone.isA
+        ? goesOn(b->streams()[rank.b], rank.segmentsB, planned.ofB)
+        : goesOn(a->streams()[rank.a], rank.segmentsA, planned.iteration);
+    if (isGoingOn || (lone.isA ? b : a)->noticesCuts())
         return {};
     return name + "'s trace ends right before it, without a mark: whether " + name
         + " went on is not known";

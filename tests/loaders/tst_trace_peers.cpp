@@ -171,9 +171,19 @@ private slots:
         const TraceComparison longer = compared(a, b);
         QCOMPARE(longer.coverage.onlyB, std::uint64_t(1));
         QVERIFY(longer.ranks[1].first->kind == DivergenceKind::Missing); // A's file may be cut
-        for (const Folder *folder : {&a, &b}) // a later iteration shows that it is not
+        for (const Folder *folder :
+             {&a, &b}) // a file of a later iteration tells nothing of this one
             folder->write("rank00002_iter000002.jsonl", sketchLine(2, 0, "4000000000000002", 2));
-        QVERIFY(compared(a, b).ranks[1].first->kind == DivergenceKind::ControlFlow);
+        QVERIFY(compared(a, b).ranks[1].first->kind == DivergenceKind::Missing);
+        QVERIFY(outcomeOf(compared(a, b)) == Outcome::Undecided);
+        // Where one file has both iterations, the later one shows that none of the first was cut.
+        const std::string later = sketchLine(2, 0, "4000000000000002", 2);
+        Folder c, d;
+        c.write("rank00002.jsonl", sketchLine(2, 0, "4000000000000002") + later);
+        d.write("rank00002.jsonl",
+                sketchLine(2, 0, "4000000000000002") + sketchLine(2, 1, "4000000000000003")
+                    + later);
+        QVERIFY(compared(c, d).ranks[0].first->kind == DivergenceKind::ControlFlow);
     }
 
     /// Megatron-Bridge compares the header of the first file alone.
