@@ -55,6 +55,7 @@ constexpr ColumnRule Rules[] = {
     {OwnColumn::Bytes, Table::Tensors, "tensors", "bytes", "uint64", 8},
     {OwnColumn::Absence, Table::Tensors, "tensors", "absence", "uint8", 1},
     {OwnColumn::Content, Table::Tensors, "tensors", "content", "uint8", 16},
+    {OwnColumn::Tensor, Table::Tensors, "tensors", "tensor", "uint8", 16, true},
     {OwnColumn::Note, Table::Tensors, "tensors", "note", "uint32", 4},
     {OwnColumn::Payload, Table::Tensors, "tensors", "payload", "int64", 8},
     {OwnColumn::Leaves, Table::Tensors, "tensors", "leaves", "int64", 8},

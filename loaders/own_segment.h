@@ -38,6 +38,7 @@ enum class OwnColumn : std::size_t {
     Bytes,
     Absence,
     Content,
+    Tensor,
     Note,
     Payload,
     Leaves,

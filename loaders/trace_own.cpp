@@ -113,8 +113,25 @@ private:
         addFact(TraceFact::Role::Parallel, "world_size", std::to_string(m_segment->worldSize()));
         for (const TraceFact &fact : m_segment->facts())
             addFact(fact.role, fact.name, fact.value);
-        if (!m_segment->part().isEnd)
-            m_records.emplace(m_segment, m_file.name, m_next);
+        if (m_segment->part().isEnd)
+            return;
+        if (m_next == 0)
+            checkUnused();
+        m_records.emplace(m_segment, m_file.name, m_next);
+    }
+
+    /// No record needs this column; a file in which it cannot be read is damaged all the same.
+    void checkUnused()
+    {
+        NumberColumn digests = m_segment->column(OwnColumn::Tensor);
+        for (std::uint64_t row = 0; row < digests.rows(); ++row) {
+            const auto bytes = digests.bytes(row);
+            if (bytes.ok())
+                continue;
+            addProblem({m_file.index, 0, 0, 0, 0}, std::string(toString(bytes.error().code)),
+                       "dataset 'tensors/tensor': " + bytes.error().text);
+            return;
+        }
     }
 
     /// Every step begins and ends with a mark, and lies within what the segment is of.

@@ -277,6 +277,23 @@ private slots:
         QCOMPARE((*run)->steps().size(), std::size_t(1));
     }
 
+    /// One bit within the one chunk of tensors/tensor, which h5py then cannot read, and no other dataset.
+    void damageThatNoRecordMeetsIsTold()
+    {
+        constexpr qsizetype Within = 11449 + 95;
+        QTemporaryDir folder;
+        const fs::path root = folder.path().toStdString();
+        copyTree(Samples / "a", root / "A");
+        QByteArray bytes = bytesOf(root / "A" / "rank_0" / "steps_1-2.h5");
+        bytes[Within] = char(bytes[Within] ^ 1);
+        put(root / "A" / "rank_0" / "steps_1-2.h5", bytes);
+        const auto trace = traceAt(root / "A");
+        QVERIFY(trace && !trace->complete());
+        QCOMPARE(trace->diagnostics().size(), std::size_t(1));
+        QVERIFY(trace->diagnostics()[0].text.find("dataset 'tensors/tensor'") != std::string::npos);
+        QVERIFY(compared(Samples / "a", root / "A").verdict.outcome == Outcome::Undecided);
+    }
+
     /// Checkpoints and a trace of one folder: the chain is one, and what was kept has steps too.
     void traceLiesBesideCheckpoints()
     {
