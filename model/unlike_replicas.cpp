@@ -28,8 +28,11 @@ void doubtUnlikeReplicas(std::vector<TensorRow> &rows, const Catalog &a, const C
             continue;
         row.status = ItemStatus::NotCompared;
         row.notComparable = true;
-        row.reason = "one copy is equal; " + std::string(inB.empty() ? "A: " : "B: ")
-            + std::string(inB.empty() ? inA : inB);
+        row.reason = "one copy is equal";
+        if (!inA.empty())
+            row.reason += "; A: " + std::string(inA);
+        if (!inB.empty())
+            row.reason += "; B: " + std::string(inB);
     }
 }
 

@@ -178,6 +178,26 @@ private slots:
             }
         }
         QCOMPARE(forkpoint::test::run({"compare", sound, sound}).status, 0);
+
+        // Another rank's copy in the other side: each is told.
+        QDir().mkpath(path("others"));
+        for (const QString &name : QDir(sound).entryList(QDir::Files))
+            QVERIFY(QFile::copy(sound + '/' + name, path("others") + '/' + name));
+        QFile other(path("others/rank_1.pt"));
+        QVERIFY(other.open(QIODevice::ReadWrite));
+        QVERIFY(other.seek(qint64(catalog.tensors[*whole].replicas[0].extents.front().offset)));
+        QVERIFY(other.putChar(char(0x55)));
+        other.close();
+        const Ended both =
+            forkpoint::test::run({"compare", path("copies"), path("others"), "--json"});
+        QCOMPARE(both.outcome(), "undecided");
+        for (const QJsonValue &row : both.json()["tensors"].toArray()) {
+            if (row["name"] != "model.whole")
+                continue;
+            const QString reason = row["reason"].toString();
+            QVERIFY2(reason.contains("| rank 2; B: ") && reason.endsWith("| rank 1"),
+                     qPrintable(reason));
+        }
     }
 
     /// Of w every shard holds a part, and a third would have held one: v is another tensor.
