@@ -4,6 +4,8 @@
 #include "loaders/trace_lines.h"
 #include "model/trace_stage.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace forkpoint {
@@ -22,6 +24,24 @@ std::string stageOf(std::string_view name)
     return word == "aten" || word == "gemm" ? "op" : stageByWord(word);
 }
 
+/// The dialect marks no collectives, and names no groups: torch's names tell them. A collective of
+/// ranks that are not known is judged with all of them, or not at all.
+bool isCollective(std::string_view name)
+{
+    constexpr std::array<std::string_view, 11> Names = {"all_reduce",
+                                                        "reduce_scatter",
+                                                        "reduce_scatter_tensor",
+                                                        "_reduce_scatter_base",
+                                                        "all_gather",
+                                                        "all_gather_into_tensor",
+                                                        "_all_gather_base",
+                                                        "all_to_all",
+                                                        "all_to_all_single",
+                                                        "broadcast",
+                                                        "reduce"};
+    return std::find(Names.begin(), Names.end(), name.substr(0, name.find(':'))) != Names.end();
+}
+
 class SketchReader final : public TraceJsonReader
 {
 public:
@@ -35,7 +55,7 @@ private:
         record.iteration = fields.integer("iteration");
         record.sequence = fields.count("seq");
         record.name = fields.text("name");
-        record.role = RecordRole::Op;
+        record.role = isCollective(record.name) ? RecordRole::Collective : RecordRole::Op;
         record.stage = stageOf(record.name);
         addFact(TraceFact::Role::Schema, "schema_version",
                 std::to_string(fields.integer("schema_version")));

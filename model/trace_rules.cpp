@@ -10,10 +10,10 @@ namespace forkpoint {
 
 namespace {
 
-/// "aten.slice.Tensor", "aten::slice" and "slice" as "slice".
+/// "aten.slice.Tensor", "aten::slice", "aten:aten.slice.Tensor" and "slice" as "slice".
 std::string_view bareName(std::string_view operation)
 {
-    for (const std::string_view prefix : {"aten.", "aten::", "torch."}) {
+    for (const std::string_view prefix : {"aten::", "aten:", "aten.", "torch."}) {
         if (operation.starts_with(prefix))
             operation.remove_prefix(prefix.size());
     }

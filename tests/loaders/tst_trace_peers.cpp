@@ -186,6 +186,29 @@ private slots:
         QVERIFY(compared(c, d).ranks[0].first->kind == DivergenceKind::ControlFlow);
     }
 
+    /// The sketch tells neither that a record is a collective nor who took part: with equal inputs of
+    /// its own rank it is no origin. Nor is an element-wise operation, under the sketch's own names.
+    void collectivesOfASketchAreJudgedByTheirPeers()
+    {
+        const auto named = [](std::string line, const std::string &name) {
+            for (std::size_t at = line.find("aten.mm"); at != std::string::npos;
+                 at = line.find("aten.mm", at + name.size()))
+                line.replace(at, 7, name);
+            return line;
+        };
+        const auto classOf = [&](const std::string &name) {
+            Folder a, b;
+            const char *file = "rank00000_iter000001.jsonl";
+            a.write(file, named(sketchLine(0, 0, "4000000000000000"), name));
+            b.write(file, named(sketchLine(0, 0, "4000000000000001"), name));
+            return compared(a, b).ranks[0].first->classification.divergenceClass;
+        };
+        QVERIFY(classOf("aten.mm") == DivergenceClass::Origin);
+        QVERIFY(classOf("all_reduce") == DivergenceClass::Unclassified);
+        QVERIFY(classOf("aten:aten.relu.default") == DivergenceClass::Unclassified);
+        QVERIFY(classOf("aten:aten.mm.default") == DivergenceClass::Origin);
+    }
+
     /// Megatron-Bridge compares the header of the first file alone.
     void theGridOfEveryFileCounts()
     {
