@@ -97,6 +97,7 @@ void TraceCertificate::seeNumber(std::optional<std::uint64_t> sequence)
     const bool rises = isFirst || *sequence > *m_last;
     const bool hasGap = m_rule == SequenceRule::GapFree && *sequence != (isFirst ? 0 : *m_last + 1);
     m_unordered += !rises || hasGap ? 1u : 0u;
+    m_repeats = m_repeats || (!isFirst && *sequence == *m_last);
     m_last = sequence;
 }
 

@@ -29,6 +29,8 @@ public:
     const std::set<std::string> &doubts() const { return m_doubts; }
     /// Whether records of it are missing, by its own numbers and marks.
     bool lacksRecords() const;
+    /// Whether a number stands at two records, one after the other: one of them may be a copy.
+    bool repeatsNumbers() const { return m_repeats; }
     bool hasRuntime() const { return m_runtimes > 0; }
     /// Whether a mark says that the iteration ended, be it by an error.
     bool hasEnd() const { return m_ends + m_failures > 0; }
@@ -57,6 +59,7 @@ private:
 
     SequenceRule m_rule;
     std::optional<std::uint64_t> m_last; ///< sequence
+    bool m_repeats = false;
     std::uint64_t m_unordered = 0;
     std::uint64_t m_begins = 0, m_ends = 0, m_runtimes = 0, m_failures = 0, m_truncations = 0;
     bool m_pending = false;

@@ -340,11 +340,14 @@ void TraceComparer::State::settleLone(const TracePlan::Unit &planned,
                                       Unit &unit)
 {
     for (const LoneRecords::Sum &lone : unit.lone.sums()) {
+        const TraceCertificate &own = lone.isA ? certificateA : certificateB;
         const TraceCertificate &other = lone.isA ? certificateB : certificateA;
-        takeLone(lone,
-                 lossless() && !isWhole ? "a side could not be read to its end"
-                                        : lossOf(lone, planned, other, unit),
-                 unit);
+        std::string loss = lossOf(lone, planned, other, unit);
+        if (lossless() && !isWhole)
+            loss = "a side could not be read to its end";
+        else if (loss.empty() && own.repeatsNumbers())
+            loss = "sequence numbers of this step stand there twice: it may be a copy";
+        takeLone(lone, loss, unit);
     }
 }
 

@@ -186,6 +186,25 @@ private slots:
         QVERIFY(compared(c, d).ranks[0].first->kind == DivergenceKind::ControlFlow);
     }
 
+    /// A line that stands in a file twice, with its number, is no call more.
+    void aDoubledLineIsNoDifference()
+    {
+        const std::string text =
+            typedFile(2,
+                      {{"op", "aten.mm", R"({"outputs": )" + typedTensor('a') + "}"},
+                       {"op", "aten.add", R"({"outputs": )" + typedTensor('b') + "}"}});
+        const std::size_t line = text.find('\n', text.find("aten.mm")) + 1;
+        const std::size_t begin = text.rfind('\n', line - 2) + 1;
+        Folder a, b;
+        a.write(TypedFile, text);
+        b.write(TypedFile,
+                text.substr(0, line) + text.substr(begin, line - begin) + text.substr(line));
+        for (const TraceComparison &result : {compared(a, b), compared(b, a)}) {
+            QVERIFY(outcomeOf(result) == Outcome::Undecided);
+            QVERIFY(result.ranks[0].first->kind == DivergenceKind::Missing);
+        }
+    }
+
     /// The sketch tells neither that a record is a collective nor who took part: with equal inputs of
     /// its own rank it is no origin. Nor is an element-wise operation, under the sketch's own names.
     void collectivesOfASketchAreJudgedByTheirPeers()
