@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/fingerprint_document.h"
 
+#include "app/core/run_on.h"
 #include "loaders/tensor_digest.h"
 #include "model/json_values.h"
 #include "model/printable.h"
@@ -8,9 +9,9 @@
 namespace forkpoint {
 
 bool checkUnchanged(const TensorSource &source, const Fingerprints &prints, KnownDigests *known,
-                    Diagnostics &diagnostics)
+                    Executor &executor, Diagnostics &diagnostics)
 {
-    if (const Status status = source.unchanged(); !status) {
+    if (const Status status = runOn(executor, [&] { return source.unchanged(); }); !status) {
         diagnostics.push_back(toDiagnostic(status.error(), Severity::Error));
         return false;
     }
@@ -52,7 +53,7 @@ void takeFingerprints(FingerprintDocument &document, const FingerprintRequest &r
     document.with = request.with;
     if (!request.with.empty())
         document.digests = digestTensors(source, request.with, executor, stop, progress);
-    if (!checkUnchanged(source, prints, request.known.get(), document.diagnostics))
+    if (!checkUnchanged(source, prints, request.known.get(), executor, document.diagnostics))
         document.checkpoint.reset();
 }
 
@@ -62,7 +63,8 @@ FingerprintDocument fingerprint(const FingerprintRequest &request, const Compute
 {
     FingerprintDocument document;
     document.path = request.path;
-    auto chosen = openCheckpoint(request.path, request.open, request.step, stop);
+    auto chosen = runOn(
+        executor, [&] { return openCheckpoint(request.path, request.open, request.step, stop); });
     if (!chosen) {
         document.diagnostics.push_back(toDiagnostic(chosen.error(), Severity::Error));
         return document;

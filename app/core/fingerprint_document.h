@@ -54,7 +54,7 @@ void takeFingerprints(FingerprintDocument &document, const FingerprintRequest &r
 
 /// Lets an index learn what was read, if the files are still what they were; else a diagnostic.
 bool checkUnchanged(const TensorSource &source, const Fingerprints &prints, KnownDigests *known,
-                    Diagnostics &diagnostics);
+                    Executor &executor, Diagnostics &diagnostics);
 
 std::string fingerprintJson(const FingerprintDocument &document);
 std::string fingerprintText(const FingerprintDocument &document);

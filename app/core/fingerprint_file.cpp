@@ -127,7 +127,8 @@ private:
             Diagnostics &diagnostics = m_file.shown.diagnostics;
             diagnostics.insert(diagnostics.end(), prints.diagnostics.begin(),
                                prints.diagnostics.end());
-            unchanged = checkUnchanged(source, prints, m_request.known.get(), diagnostics);
+            unchanged =
+                checkUnchanged(source, prints, m_request.known.get(), m_executor, diagnostics);
         }
         FpxCheckpoint checkpoint{run.steps()[index], withoutExtents(source.catalog()),
                                  std::move(prints.tensors)};

@@ -4,6 +4,7 @@
 #include "app/core/inspect_trace.h"
 #include "app/core/metrics_listing.h"
 #include "app/core/resume_text.h"
+#include "app/core/run_on.h"
 #include "model/format.h"
 #include "model/json_values.h"
 #include "model/optimizer_names.h"
@@ -139,14 +140,15 @@ InspectDocument inspect(const std::string &path, const OpenOptions &options,
 {
     InspectDocument document;
     document.path = path;
-    auto run = openRun(path, options, stop);
+    auto run = runOn(executor, [&] { return openRun(path, options, stop); });
     if (run && (*run)->trace())
         document.trace = (*run)->trace();
     if (document.trace && (*run)->steps().empty()) {
         document.diagnostics = (*run)->diagnostics();
         return document;
     }
-    auto chosen = run ? openCheckpoint(*run, step, stop) : Result<ChosenCheckpoint>(run.error());
+    auto chosen = run ? runOn(executor, [&] { return openCheckpoint(*run, step, stop); })
+                      : Result<ChosenCheckpoint>(run.error());
     if (!chosen) {
         document.diagnostics.push_back(toDiagnostic(chosen.error(), Severity::Error));
         return document;
@@ -170,7 +172,8 @@ InspectDocument inspect(const std::string &path, const OpenOptions &options,
         if (error && !catalog.tensors[i].unreadable)
             document.diagnostics.push_back(toDiagnostic(*error, Severity::Error));
     }
-    if (const Status status = document.chosen->source->unchanged(); !status)
+    const TensorSource &source = *document.chosen->source;
+    if (const Status status = runOn(executor, [&] { return source.unchanged(); }); !status)
         document.diagnostics.push_back(toDiagnostic(status.error(), Severity::Error));
     return document;
 }
