@@ -72,7 +72,9 @@ public:
         const auto take = [&](TensorIndex index) {
             const TensorRef &tensor = m_catalog.tensors[index];
             const Observation &seen = record.outputs.front();
-            if (tensor.dtype.name == seen.dtype
+            // A trace may have kept the gradient of what the record has the weight of.
+            const bool isOther = tensor.recorded && tensor.recorded->stage != record.stage;
+            if (!isOther && tensor.dtype.name == seen.dtype
                 && (!seen.shape || tensor.shape.dims == *seen.shape))
                 found.push_back(index);
         };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The bundled captures lead to the record where each run parts from A, and to its elements. What is
 // expected is printed by tests/data/cli/capture_facts.py, which shares no code with us.
+#include "app/core/digest_check.h"
 #include "gpu/cpu_backend.h"
 #include "loaders/hdf5_client.h"
 #include "loaders/open_run.h"
@@ -51,6 +52,27 @@ private slots:
         QTest::newRow("F") << "F" << 7 << 0 << "batch"
                            << "input"
                            << "batch.micro_batch_0.input.0" << 60;
+    }
+    /// What a trace kept of another stage is no tensor of a record, however both are called.
+    void theirDigestsAreThoseOfTheirTensors_data()
+    {
+        QTest::addColumn<QString>("run");
+        for (const char *run : {"A", "C", "D", "F"})
+            QTest::newRow(run) << run;
+    }
+    void theirDigestsAreThoseOfTheirTensors()
+    {
+        if (const std::string why = whyNoHdf5(); !why.empty())
+            QSKIP(why.c_str());
+        QFETCH(QString, run);
+        const std::filesystem::path captures =
+            std::filesystem::path(FORKPOINT_SAMPLES) / "captures";
+        const auto opened = openRun(captures / run.toStdString(), {}, {}).value();
+        for (Step step = 1; step <= 8; ++step) {
+            const auto check = checkDigests(*opened, step, std::uint64_t(1) << 30, {});
+            QCOMPARE(check ? check->mismatched : std::vector<std::string>(),
+                     std::vector<std::string>());
+        }
     }
     void leadToTheElements()
     {
