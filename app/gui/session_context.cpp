@@ -152,12 +152,14 @@ SessionContext::~SessionContext() = default;
 void SessionContext::openSide(Side side, const QString &path)
 {
     forgetSelection();
+    takeFileChange({}); // was said of what is left now
     m_session.openSide(side == Side::A ? SessionSide::A : SessionSide::B, encoded(path));
 }
 
 void SessionContext::openPair(const QString &pathA, const QString &pathB)
 {
     forgetSelection();
+    takeFileChange({}); // was said of what is left now
     m_session.openPair(encoded(pathA), encoded(pathB));
 }
 
@@ -169,6 +171,7 @@ void SessionContext::swapSides()
 void SessionContext::closeAll()
 {
     forgetSelection();
+    takeFileChange({}); // was said of what is left now
     m_session.closeAll();
 }
 

@@ -81,6 +81,7 @@ private Q_SLOTS:
     void rowsNamesAndCommandsAreCopied();
     void dialogsListThroughTheContext();
     void dialogsNameWhatIsSaved();
+    void dialogsTakeAPathAsName();
     void notesAreShownCountedAndFiltered();
     void classesAreShown();
     void searchListsNan();
@@ -356,6 +357,27 @@ void TestListPages::dialogsNameWhatIsSaved()
     replace->click();
     QCOMPARE(chosen.count(), 1);
     QCOMPARE(chosen[0][0].toString(), QStringLiteral("/home/user/report.json"));
+}
+
+/// A path that is typed as the name shows its folder first, and is no part of the one that is shown.
+void TestListPages::dialogsTakeAPathAsName()
+{
+    FakeViewContext context;
+    auto *dialog =
+        new PathDialog(&context, PathDialog::Mode::Save, QStringLiteral("Save"), nullptr);
+    dialog->suggest(QStringLiteral("report"), {{QStringLiteral("JSON"), QStringLiteral("json")}});
+    QSignalSpy chosen(dialog, &PathDialog::pathChosen);
+    dialog->open();
+    auto *name = qobject_cast<QLineEdit *>(dialog->focusWidget());
+    QVERIFY(name);
+    name->setText(QStringLiteral("/tmp/elsewhere/out.json"));
+    QTest::keyClick(name, Qt::Key_Return);
+    QCOMPARE(chosen.count(), 0);
+    QCOMPARE(context.folderRequests.back().second, QStringLiteral("/tmp/elsewhere"));
+    QCOMPARE(name->text(), QStringLiteral("out.json"));
+    QTest::keyClick(name, Qt::Key_Return);
+    QCOMPARE(chosen.count(), 1);
+    QCOMPARE(chosen[0][0].toString(), QStringLiteral("/tmp/elsewhere/out.json"));
 }
 
 void TestListPages::notesAreShownCountedAndFiltered()

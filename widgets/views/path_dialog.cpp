@@ -238,9 +238,22 @@ void PathDialog::refresh()
     m_accept->setToolTip(plainToolTip(displayText(path)));
 }
 
+/// A name that was typed with folders in front: those are shown first, so that what lies there is seen before
+/// it would be replaced.
+bool PathDialog::wentToTypedFolder()
+{
+    const qsizetype slash = m_mode == Mode::Save ? m_name->text().lastIndexOf(u'/') : -1;
+    if (slash < 0)
+        return false;
+    const QString typed = m_name->text();
+    m_name->setText(typed.mid(slash + 1));
+    showFolder(typed.left(std::max<qsizetype>(slash, 1)));
+    return true;
+}
+
 void PathDialog::choose()
 {
-    if (!m_accept->isEnabled())
+    if (!m_accept->isEnabled() || wentToTypedFolder())
         return;
     const QString path = chosen();
     const FolderUse use = m_mode == Mode::Save ? FolderUse::Save : FolderUse::Open;

@@ -55,6 +55,7 @@ private:
     void refresh();
     void chooseKind();
     QString chosen() const;
+    bool wentToTypedFolder();
     void choose();
 
     ViewContext *m_context;
