@@ -30,7 +30,7 @@ public:
     Bytes &put(std::uint64_t number, std::size_t width)
     {
         for (std::size_t i = 0; i < width; ++i)
-            m_bytes.push_back(std::byte(number >> (8 * i)));
+            m_bytes.push_back(i < sizeof number ? std::byte(number >> (8 * i)) : std::byte(0));
         return *this;
     }
     Bytes &all(std::initializer_list<std::uint64_t> numbers, std::size_t width)
