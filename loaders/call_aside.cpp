@@ -16,8 +16,6 @@ namespace {
 class Aide
 {
 public:
-    enum class Outcome { Returned, GivenUp };
-
     /// nullptr where the system has no more threads to give.
     static std::shared_ptr<Aide> make()
     {
@@ -30,7 +28,8 @@ public:
         return aide;
     }
 
-    Outcome run(std::function<void()> call, const Stalled &stalled)
+    /// False if the call was given up: then it is left alone, and so is this.
+    bool run(std::function<void()> call, const Stalled &stalled)
     {
         std::unique_lock lock(m_mutex);
         m_call = std::move(call);
@@ -39,11 +38,11 @@ public:
         if (m_changed.wait_for(lock, patience(), [this] { return !m_call; })) {
             if (m_failed)
                 std::rethrow_exception(std::exchange(m_failed, nullptr));
-            return Outcome::Returned;
+            return true;
         }
         m_givenUp = true;
         tellGivenUp(*stalled);
-        return Outcome::GivenUp;
+        return false;
     }
 
     void dismiss()
@@ -153,7 +152,7 @@ bool runAside(std::function<void()> call, const Stalled &stalled)
         call();
         return true;
     }
-    const bool returned = aide.get()->run(std::move(call), stalled) == Aide::Outcome::Returned;
+    const bool returned = aide.get()->run(std::move(call), stalled);
     if (!returned)
         aide.leaveAlone();
     return returned;

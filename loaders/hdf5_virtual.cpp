@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/hdf5_virtual.h"
 
+#include "loaders/extent_geometry.h"
+
 #include <algorithm>
 
 namespace forkpoint {
@@ -9,26 +11,6 @@ namespace {
 
 /// Boxes that what is not covered falls into, and extents.
 constexpr std::size_t MostPieces = 20'000;
-
-bool isEmpty(const Box &box)
-{
-    return std::find(box.size.begin(), box.size.end(), Index(0)) != box.size.end();
-}
-
-/// What both boxes have.
-std::optional<Box> shared(const Box &a, const Box &b)
-{
-    Box both = a;
-    for (std::size_t i = 0; i < a.size.size(); ++i) {
-        const Index begin = std::max(a.origin[i], b.origin[i]);
-        const Index end = std::min(a.origin[i] + a.size[i], b.origin[i] + b.size[i]);
-        if (begin >= end)
-            return std::nullopt;
-        both.origin[i] = begin;
-        both.size[i] = end - begin;
-    }
-    return both;
-}
 
 /// What is left of `from` without `part`, which lies in it: slabs, dimension by dimension.
 void cut(Box from, const Box &part, std::vector<Box> &left)
@@ -65,7 +47,7 @@ Extent narrowed(Extent extent, const Box &part)
 
 std::optional<Extent> placed(const Extent &extent, const BoxPair &pair)
 {
-    const auto shown = shared(extent.box, pair.source);
+    const auto shown = intersection(extent.box, pair.source);
     if (!shown)
         return std::nullopt;
     const auto own = longDimensions(pair.own), other = longDimensions(pair.source);
@@ -94,7 +76,7 @@ Status Mosaic::addBelow(const Extent &extent)
 {
     std::vector<Box> left;
     for (Box &box : m_open) {
-        const auto part = shared(box, extent.box);
+        const auto part = intersection(box, extent.box);
         if (!part) {
             left.push_back(std::move(box));
             continue;

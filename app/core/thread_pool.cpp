@@ -77,7 +77,7 @@ struct ThreadPool::State
     void work(const std::shared_ptr<Round> &round, std::unique_lock<std::mutex> &lock);
     void giveUpStuck(const std::shared_ptr<Round> &round);
     void giveUpOrphans();
-    std::shared_ptr<Round> replace(const std::shared_ptr<ReadWait> &stuck);
+    void replace(const std::shared_ptr<ReadWait> &stuck);
     void orphan(const std::shared_ptr<ReadWait> &caller);
 
     void serve(Worker &self);
@@ -184,14 +184,13 @@ void ThreadPool::State::giveUpStuck(const std::shared_ptr<Round> &round)
         if (round->exhausted())
             rounds.push_back(round); // nobody looks for its pieces any more
         round->again.push_back(piece);
-        if (const auto own = replace(wait))
-            standIn(own);
+        replace(wait);
     }
     giveUpOrphans();
 }
 
-/// Lets a thread that was given up go and puts another in its place. Whose caller it stood in for.
-std::shared_ptr<Round> ThreadPool::State::replace(const std::shared_ptr<ReadWait> &stuck)
+/// Lets a thread that was given up go and puts another in its place.
+void ThreadPool::State::replace(const std::shared_ptr<ReadWait> &stuck)
 {
     orphan(stuck);
     for (const std::shared_ptr<Round> &round : orphans)
@@ -199,13 +198,14 @@ std::shared_ptr<Round> ThreadPool::State::replace(const std::shared_ptr<ReadWait
     const auto worker = std::find_if(workers.begin(), workers.end(),
                                      [&](const Worker &each) { return each.wait == stuck; });
     if (worker == workers.end())
-        return nullptr;
+        return;
     worker->thread.detach();
-    std::shared_ptr<Round> own = worker->own;
+    const std::shared_ptr<Round> own = worker->own;
     workers.erase(worker); // the thread itself never looks there again
-    if (!own)
+    if (own)
+        standIn(own);
+    else
         addWorker(nullptr);
-    return own;
 }
 
 /// What a thread called that was given up is nobody's any more: the piece that called it is begun anew.
@@ -229,10 +229,8 @@ void ThreadPool::State::giveUpOrphans()
             if (wait->giveUp())
                 stuck.push_back(wait);
         }
-        for (const std::shared_ptr<ReadWait> &wait : stuck) {
-            if (const auto own = replace(wait))
-                standIn(own);
-        }
+        for (const std::shared_ptr<ReadWait> &wait : stuck)
+            replace(wait);
     }
     std::erase_if(orphans, [](const auto &round) { return round->running.empty(); });
 }

@@ -10,6 +10,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 from make_hdf5 import LINES, tensor, value
+from make_newest_values import space as boxes
 
 EVER = h5py.h5s.UNLIMITED
 ALL = h5py.h5s.ALL
@@ -22,15 +23,6 @@ def space(shape, start=None, count=None, stride=None, block=None):
     made = h5py.h5s.create_simple(shape, limits)
     if start is not None:
         made.select_hyperslab(start, count, stride or ones, block or ones)
-    return made
-
-
-def boxes(shape, *all_boxes):
-    """Begin and size of each: together they are no grid."""
-    made = h5py.h5s.create_simple(shape)
-    made.select_none()
-    for begin, size in all_boxes:
-        made.select_hyperslab(begin, size, op=h5py.h5s.SELECT_OR)
     return made
 
 
