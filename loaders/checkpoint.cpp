@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/checkpoint.h"
 
-#include "loaders/extent_origin.h"
-#include "loaders/extent_reader.h"
+#include "loaders/elements/extent_origin.h"
+#include "loaders/elements/extent_reader.h"
 
 #include <algorithm>
 #include <iterator>

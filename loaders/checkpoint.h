@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "loaders/byte_source.h"
+#include "loaders/storage/byte_source.h"
 #include "model/tensor_source.h"
 
 #include <map>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/checkpoint_directory.h"
 
-#include "loaders/file_source.h"
-#include "loaders/hf_index.h"
-#include "loaders/json_values.h"
-#include "loaders/keras_index.h"
-#include "loaders/part_names.h"
+#include "loaders/hdf5/keras_index.h"
+#include "loaders/sharded/hf_index.h"
+#include "loaders/sharded/part_names.h"
+#include "loaders/storage/file_source.h"
+#include "loaders/text/json_values.h"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 
 #include "loaders/directory_loader.h"
 #include "loaders/loader.h"
-#include "loaders/platform_directory.h"
+#include "loaders/storage/platform_directory.h"
 
 #include <filesystem>
 #include <optional>

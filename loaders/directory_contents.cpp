@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a directory holds that could make it one checkpoint.
 #include "loaders/checkpoint_directory.h"
-#include "loaders/file_source.h"
 #include "loaders/format_probe.h"
-#include "loaders/hf_index.h"
-#include "loaders/metrics_files.h"
+#include "loaders/metrics/metrics_files.h"
+#include "loaders/sharded/hf_index.h"
+#include "loaders/storage/file_source.h"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "loaders/loader.h"
-#include "loaders/platform_directory.h"
+#include "loaders/storage/platform_directory.h"
 
 #include <filesystem>
 #include <optional>

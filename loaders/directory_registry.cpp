@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "loaders/dcp_loader.h"
-#include "loaders/deepspeed_loader.h"
 #include "loaders/directory_loader.h"
-#include "loaders/file_source.h"
-#include "loaders/hf_shards_loader.h"
-#include "loaders/megatron_legacy_loader.h"
-#include "loaders/rank_files_loader.h"
-#include "loaders/state_snapshot_loader.h"
+#include "loaders/sharded/dcp_loader.h"
+#include "loaders/sharded/deepspeed_loader.h"
+#include "loaders/sharded/hf_shards_loader.h"
+#include "loaders/sharded/megatron_legacy_loader.h"
+#include "loaders/sharded/rank_files_loader.h"
+#include "loaders/sharded/state_snapshot_loader.h"
+#include "loaders/storage/file_source.h"
 
 #include <algorithm>
 

@@ -2,10 +2,10 @@
 #include "loaders/formats.h"
 
 #include "loaders/directory_loader.h"
-#include "loaders/line_pattern.h"
 #include "loaders/loader.h"
-#include "loaders/trace_dialect.h"
-#include "loaders/zstd_source.h"
+#include "loaders/storage/zstd_source.h"
+#include "loaders/text/line_pattern.h"
+#include "loaders/traces/trace_dialect.h"
 
 namespace forkpoint {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/latest_pointer.h"
 
-#include "loaders/ascii.h"
 #include "loaders/step_name.h"
+#include "loaders/text/ascii.h"
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "loaders/byte_source.h"
 #include "loaders/checkpoint.h"
-#include "loaders/hdf5_worker_options.h"
+#include "loaders/hdf5/hdf5_worker_options.h"
+#include "loaders/storage/byte_source.h"
 #include "model/result.h"
 
 #include <memory>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "loaders/hdf5_loader.h"
-#include "loaders/keras_loader.h"
+#include "loaders/arrays/npy_loader.h"
+#include "loaders/arrays/npz_loader.h"
+#include "loaders/arrays/safetensors_loader.h"
+#include "loaders/hdf5/hdf5_loader.h"
+#include "loaders/hdf5/keras_loader.h"
 #include "loaders/limits.h"
 #include "loaders/loader.h"
-#include "loaders/nemo_loader.h"
-#include "loaders/npy_loader.h"
-#include "loaders/npz_loader.h"
-#include "loaders/safetensors_loader.h"
-#include "loaders/torch_loaders.h"
+#include "loaders/sharded/nemo_loader.h"
+#include "loaders/torch/torch_loaders.h"
 
 #include <algorithm>
 

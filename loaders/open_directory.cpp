@@ -5,8 +5,8 @@
 #include "loaders/latest_pointer.h"
 #include "loaders/run_directory.h"
 #include "loaders/step_name.h"
-#include "loaders/traced_folders.h"
-#include "loaders/unread_text.h"
+#include "loaders/text/unread_text.h"
+#include "loaders/traces/traced_folders.h"
 
 #include <algorithm>
 #include <array>

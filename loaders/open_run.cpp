@@ -2,14 +2,14 @@
 #include "loaders/open_run.h"
 
 #include "loaders/checkpoint_directory.h"
-#include "loaders/file_source.h"
 #include "loaders/format_probe.h"
-#include "loaders/fpx_run.h"
-#include "loaders/hf_index.h"
-#include "loaders/keras_index.h"
+#include "loaders/hdf5/keras_index.h"
 #include "loaders/open_directory.h"
 #include "loaders/opened_run.h"
-#include "loaders/unread_text.h"
+#include "loaders/results/fpx_run.h"
+#include "loaders/sharded/hf_index.h"
+#include "loaders/storage/file_source.h"
+#include "loaders/text/unread_text.h"
 
 namespace forkpoint {
 

@@ -2,9 +2,9 @@
 #include "loaders/opened_run.h"
 
 #include "loaders/checkpoint_directory.h"
-#include "loaders/dtype_override.h"
-#include "loaders/file_source.h"
-#include "loaders/trace_mapping.h"
+#include "loaders/elements/dtype_override.h"
+#include "loaders/storage/file_source.h"
+#include "loaders/traces/trace_mapping.h"
 
 #include <algorithm>
 

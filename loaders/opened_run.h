@@ -2,9 +2,9 @@
 #pragma once
 
 #include "loaders/loader.h"
-#include "loaders/metrics_files.h"
-#include "loaders/open_trace.h"
+#include "loaders/metrics/metrics_files.h"
 #include "loaders/repeated_step.h"
+#include "loaders/traces/open_trace.h"
 #include "model/run.h"
 
 #include <filesystem>

@@ -2,7 +2,7 @@
 #include "loaders/repeated_step.h"
 
 #include "loaders/checkpoint_directory.h"
-#include "loaders/file_source.h"
+#include "loaders/storage/file_source.h"
 
 #include <algorithm>
 

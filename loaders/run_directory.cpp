@@ -2,11 +2,11 @@
 #include "loaders/run_directory.h"
 
 #include "loaders/checkpoint_directory.h"
-#include "loaders/file_source.h"
 #include "loaders/format_probe.h"
 #include "loaders/latest_pointer.h"
 #include "loaders/step_name.h"
-#include "loaders/zip_reader.h"
+#include "loaders/storage/file_source.h"
+#include "loaders/storage/zip_reader.h"
 
 #include <algorithm>
 #include <map>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/step_name.h"
 
-#include "loaders/ascii.h"
-#include "model/text.h"
+#include "loaders/text/ascii.h"
+#include "model/text/text.h"
 
 #include <algorithm>
 #include <array>

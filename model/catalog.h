@@ -2,8 +2,8 @@
 #pragma once
 
 #include "model/bytes.h"
+#include "model/compare/finding.h"
 #include "model/diagnostic.h"
-#include "model/finding.h"
 #include "model/tensor_ref.h"
 #include "model/value.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/bytes.h"
-#include "model/diff_stats.h"
+#include "model/compare/diff_stats.h"
 #include "model/digest.h"
 #include "model/dtype.h"
 #include "model/tolerance.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/key_path.h"
 
-#include "model/repeated_names.h"
-#include "model/utf8.h"
+#include "model/pairing/repeated_names.h"
+#include "model/text/utf8.h"
 
 #include <unordered_map>
 #include <unordered_set>

@@ -2,11 +2,11 @@
 #pragma once
 
 #include "model/diagnostic.h"
-#include "model/metric_series.h"
+#include "model/metrics/metric_series.h"
 #include "model/progress.h"
 #include "model/result.h"
 #include "model/tensor_source.h"
-#include "model/trace.h"
+#include "model/traces/trace.h"
 
 #include <cstdint>
 #include <functional>

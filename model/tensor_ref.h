@@ -74,7 +74,7 @@ constexpr std::uint64_t NoOrder = std::numeric_limits<std::uint64_t>::max();
 /// Where in a training step a tensor was recorded.
 struct RecordedPlace
 {
-    std::string stage; ///< a word of model/trace_stage.h
+    std::string stage; ///< a word of model/traces/trace_stage.h
     std::optional<std::int64_t> microBatch, rank;
 
     auto operator<=>(const RecordedPlace &) const = default;

@@ -57,13 +57,13 @@ ANYTHING = re.compile(r"")
 # The first rule that a path matches is the one that holds.
 RULES = (
     Rule(r"model/", (STANDARD, own("model")), "the standard library and model/"),
-    Rule(r"loaders/platform_\w+\.cpp", (STANDARD, SYSTEM, own("model", "loaders")),
+    Rule(r"loaders/(\w+/)?platform_\w+\.cpp", (STANDARD, SYSTEM, own("model", "loaders")),
          "the standard library, system headers, model/ and loaders/"),
-    Rule(r"loaders/codec_\w+\.cpp", (STANDARD, CODEC, own("model", "loaders")),
+    Rule(r"loaders/(\w+/)?codec_\w+\.cpp", (STANDARD, CODEC, own("model", "loaders")),
          "the standard library, a decompressor, model/ and loaders/"),
-    Rule(r"loaders/zstd_\w+\.cpp", (STANDARD, ZSTD, own("model", "loaders")),
+    Rule(r"loaders/(\w+/)?zstd_\w+\.cpp", (STANDARD, ZSTD, own("model", "loaders")),
          "the standard library, zstd, model/ and loaders/"),
-    Rule(r"loaders/line_pattern\.cpp", (STANDARD, RE2, own("model", "loaders")),
+    Rule(r"loaders/text/line_pattern\.cpp", (STANDARD, RE2, own("model", "loaders")),
          "the standard library, RE2, model/ and loaders/"),
     Rule(r"loaders/", (STANDARD, ZLIB, OPENSSL, JSON, own("model", "loaders")),
          "the standard library, model/, loaders/; JSON; zlib in four units (decoding, gzip, chunks, checksums), OpenSSL in one; system headers only in "
@@ -192,7 +192,7 @@ PLANTED = (
     ("model/near.cpp", '#include "near.h"\n', "model/near.cpp:2"),
     ("model/indented.cpp", '  #  include <zlib.h>\n', "model/indented.cpp:2"),
     ("model/notes.txt", "", "only C++ and CMakeLists.txt"),
-    ("loaders/platform_file.cpp", "#include <unistd.h>\n#include <sys/stat.h>\n", ""),
+    ("loaders/storage/platform_file.cpp", "#include <unistd.h>\n#include <sys/stat.h>\n", ""),
     ("loaders/platform_linux.cpp", "#include <fcntl.h>\n", ""),
     ("loaders/zip.cpp", "#include <fcntl.h>\n", "loaders/zip.cpp:2"),
     ("loaders/widget.cpp", '#include "widgets/roles.h"\n', "loaders/widget.cpp:2"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/display_text.h"
 
-#include "model/element_difference.h"
+#include "model/compare/element_difference.h"
 #include "model/format.h"
 #include "model/key_path.h"
 

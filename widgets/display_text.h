@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/compare/ulp_quantile.h"
 #include "model/dtype.h"
 #include "model/element.h"
 #include "model/shape.h"
-#include "model/ulp_quantile.h"
 
 #include <QFontMetrics>
 #include <QString>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/metric_series.h"
-#include "model/run_comparison.h"
+#include "model/compare/run_comparison.h"
+#include "model/metrics/metric_series.h"
 
 #include <QString>
 

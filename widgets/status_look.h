@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/record_row.h"
-#include "model/run_comparison.h"
+#include "model/compare/run_comparison.h"
+#include "model/traces/record_row.h"
 #include "widgets/roles.h"
 
 #include <QString>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/run_comparison.h"
+#include "model/compare/run_comparison.h"
 
 #include <cstddef>
 #include <cstdint>

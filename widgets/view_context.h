@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/element_map.h"
-#include "model/element_reader.h"
+#include "model/compare/element_map.h"
+#include "model/compare/element_reader.h"
+#include "model/compare/non_finite_search.h"
+#include "model/compare/pair_layout.h"
+#include "model/compare/run_comparison.h"
+#include "model/compare/tensor_history.h"
 #include "model/folder_listing.h"
-#include "model/mapping_trial.h"
-#include "model/non_finite_search.h"
-#include "model/pair_layout.h"
 #include "model/progress.h"
-#include "model/record_drift.h"
-#include "model/record_window.h"
-#include "model/report_json.h"
-#include "model/run_comparison.h"
-#include "model/tensor_history.h"
-#include "model/trace_outline.h"
+#include "model/report/report_json.h"
+#include "model/traces/mapping_trial.h"
+#include "model/traces/record_drift.h"
+#include "model/traces/record_window.h"
+#include "model/traces/trace_outline.h"
 #include "widgets/pair_notes.h"
 
 #include <QByteArray>

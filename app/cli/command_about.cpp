@@ -4,7 +4,7 @@
 #include "app/cli/output.h"
 #include "gpu/backend_registry.h"
 #include "loaders/formats.h"
-#include "model/json_writer.h"
+#include "model/text/json_writer.h"
 
 #include <cstdio>
 

@@ -9,9 +9,9 @@
 #include "app/core/report_file.h"
 #include "app/core/thread_pool.h"
 #include "loaders/open_run.h"
-#include "model/report_json.h"
-#include "model/run_arms.h"
-#include "model/run_comparer.h"
+#include "model/compare/run_arms.h"
+#include "model/compare/run_comparer.h"
+#include "model/report/report_json.h"
 
 #include <algorithm>
 #include <chrono>

@@ -5,8 +5,8 @@
 #include "app/core/fingerprint_index.h"
 #include "gpu/backend_registry.h"
 #include "model/format.h"
-#include "model/json_writer.h"
-#include "model/printable.h"
+#include "model/text/json_writer.h"
+#include "model/text/printable.h"
 
 namespace forkpoint {
 

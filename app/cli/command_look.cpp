@@ -9,7 +9,7 @@
 #include "app/core/inspect_document.h"
 #include "app/core/mapping_preview.h"
 #include "app/core/thread_pool.h"
-#include "model/json_writer.h"
+#include "model/text/json_writer.h"
 
 #include <cstdio>
 

@@ -4,8 +4,8 @@
 #include "app/cli/output.h"
 #include "app/core/compare_text.h"
 #include "app/core/report_file.h"
-#include "loaders/file_source.h"
-#include "loaders/report_reader.h"
+#include "loaders/results/report_reader.h"
+#include "loaders/storage/file_source.h"
 
 namespace forkpoint {
 

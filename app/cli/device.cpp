@@ -3,7 +3,7 @@
 
 #include "app/core/thread_pool.h"
 #include "gpu/backend_registry.h"
-#include "loaders/storage_answers.h"
+#include "loaders/storage/storage_answers.h"
 
 #include <cstdio>
 #include <filesystem>

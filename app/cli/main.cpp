@@ -4,8 +4,8 @@
 #include "app/cli/output.h"
 #include "app/core/output_file.h"
 #include "app/core/unfinished_files.h"
-#include "loaders/mapping_sheet.h"
-#include "loaders/read_watch.h"
+#include "loaders/storage/read_watch.h"
+#include "loaders/traces/mapping_sheet.h"
 
 #include <chrono>
 #include <cstdio>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/option_hints.h"
 
-#include "model/text.h"
+#include "model/text/text.h"
 
 #include <algorithm>
 

@@ -2,8 +2,8 @@
 #include "app/cli/option_values.h"
 
 #include "app/core/report_file.h"
-#include "loaders/mapping_sheet.h"
-#include "loaders/tensor_digest.h"
+#include "loaders/elements/tensor_digest.h"
+#include "loaders/traces/mapping_sheet.h"
 
 #include <CLI/CLI.hpp>
 

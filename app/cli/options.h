@@ -2,8 +2,8 @@
 #pragma once
 
 #include "loaders/loader.h"
-#include "model/comparison.h"
-#include "model/element_reader.h"
+#include "model/compare/comparison.h"
+#include "model/compare/element_reader.h"
 #include "model/step_plan.h"
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 
 #include "app/core/output_file.h"
 #include "model/format.h"
-#include "model/printable.h"
+#include "model/text/printable.h"
 
 #include <cstdio>
 #include <unistd.h>

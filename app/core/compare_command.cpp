@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/compare_command.h"
 
-#include "loaders/mapping_sheet.h"
+#include "loaders/traces/mapping_sheet.h"
 #include "model/format.h"
-#include "model/shell_word.h"
-#include "model/text.h"
+#include "model/text/shell_word.h"
+#include "model/text/text.h"
 
 #include <algorithm>
 

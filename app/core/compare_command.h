@@ -2,9 +2,9 @@
 #pragma once
 
 #include "loaders/loader.h"
-#include "model/comparison.h"
-#include "model/element_reader.h"
-#include "model/report_json.h"
+#include "model/compare/comparison.h"
+#include "model/compare/element_reader.h"
+#include "model/report/report_json.h"
 #include "model/step_plan.h"
 
 #include <string>

@@ -2,10 +2,10 @@
 #include "app/core/compare_text.h"
 
 #include "app/core/resume_text.h"
-#include "model/element_plane.h"
+#include "model/compare/element_plane.h"
 #include "model/format.h"
-#include "model/printable.h"
-#include "model/value_text.h"
+#include "model/text/printable.h"
+#include "model/text/value_text.h"
 
 #include <algorithm>
 

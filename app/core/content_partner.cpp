@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/content_partner.h"
 
-#include "model/content_join.h"
 #include "model/format.h"
+#include "model/pairing/content_join.h"
 
 #include <algorithm>
 

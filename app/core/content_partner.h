@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/element_reader.h"
-#include "model/pairing.h"
-#include "model/rank_states.h"
+#include "model/compare/element_reader.h"
+#include "model/pairing/pairing.h"
+#include "model/pairing/rank_states.h"
 
 #include <cstdint>
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace forkpoint {
 
-/// Whom a tensor meets by its contents, as a comparison of the whole pairs it (model/content_join.h):
+/// Whom a tensor meets by its contents, as a comparison of the whole pairs it (model/pairing/content_join.h):
 /// the one unpaired tensor of the other side with its dtype, shape and bytes, where no other unpaired
 /// tensor of either side has them. State of ranks that says nothing (`ranks`, of the two catalogues)
 /// is nobody's partner. `row`: into pairing.tensors, of one side only. Reads the tensors of that

@@ -3,8 +3,8 @@
 
 #include "app/core/tensor_digests.h"
 #include "gpu/cpu_backend.h"
-#include "loaders/running_digest.h"
-#include "loaders/tensor_digest.h"
+#include "loaders/elements/running_digest.h"
+#include "loaders/elements/tensor_digest.h"
 #include "model/fingerprint.h"
 #include "model/format.h"
 

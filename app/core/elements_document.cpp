@@ -4,13 +4,13 @@
 #include "app/core/content_partner.h"
 #include "app/core/elements_search.h"
 #include "app/core/shown_name.h"
-#include "model/assembled_source.h"
-#include "model/element_difference.h"
-#include "model/element_plane.h"
+#include "model/compare/element_difference.h"
+#include "model/compare/element_plane.h"
 #include "model/format.h"
-#include "model/json_values.h"
 #include "model/layout.h"
-#include "model/printable.h"
+#include "model/pairing/assembled_source.h"
+#include "model/text/json_values.h"
+#include "model/text/printable.h"
 
 namespace forkpoint {
 

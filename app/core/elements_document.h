@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/element_reader.h"
-#include "model/pairing.h"
+#include "model/compare/element_reader.h"
+#include "model/pairing/pairing.h"
 
 #include <stop_token>
 #include <string>

@@ -2,9 +2,9 @@
 #include "app/core/elements_search.h"
 
 #include "app/core/elements_document.h"
-#include "model/logical_sides.h"
-#include "model/owner_differences.h"
-#include "model/widened_source.h"
+#include "model/compare/owner_differences.h"
+#include "model/pairing/logical_sides.h"
+#include "model/pairing/widened_source.h"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/element_reader.h"
-#include "model/pairing.h"
+#include "model/compare/element_reader.h"
+#include "model/compare/verdict.h"
+#include "model/pairing/pairing.h"
 #include "model/progress.h"
 #include "model/step_plan.h"
-#include "model/verdict.h"
 
 #include <functional>
 #include <memory>

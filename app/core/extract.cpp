@@ -3,8 +3,8 @@
 
 #include "app/core/output_file.h"
 #include "app/core/shown_name.h"
+#include "loaders/arrays/numpy_dtype.h"
 #include "loaders/limits.h"
-#include "loaders/numpy_dtype.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -2,9 +2,9 @@
 #include "app/core/fingerprint_document.h"
 
 #include "app/core/run_on.h"
-#include "loaders/tensor_digest.h"
-#include "model/json_values.h"
-#include "model/printable.h"
+#include "loaders/elements/tensor_digest.h"
+#include "model/text/json_values.h"
+#include "model/text/printable.h"
 
 namespace forkpoint {
 

@@ -3,7 +3,7 @@
 
 #include "app/core/fingerprint_journal.h"
 #include "app/core/output_file.h"
-#include "loaders/fpx_format.h"
+#include "loaders/results/fpx_format.h"
 
 #include <algorithm>
 

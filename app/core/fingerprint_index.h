@@ -3,7 +3,7 @@
 
 #include "app/core/index_entry.h"
 #include "app/core/index_folder.h"
-#include "model/known_digests.h"
+#include "model/compare/known_digests.h"
 
 #include <map>
 #include <memory>

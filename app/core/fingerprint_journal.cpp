@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/fingerprint_journal.h"
 
-#include "loaders/byte_cursor.h"
-#include "loaders/file_source.h"
-#include "loaders/fpx_format.h"
-#include "loaders/fpx_layout.h"
-#include "loaders/fpx_writer.h"
 #include "loaders/limits.h"
+#include "loaders/results/fpx_format.h"
+#include "loaders/results/fpx_layout.h"
+#include "loaders/results/fpx_writer.h"
+#include "loaders/storage/byte_cursor.h"
+#include "loaders/storage/file_source.h"
 
 #include <algorithm>
 #include <cerrno>

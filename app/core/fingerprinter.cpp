@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/fingerprinter.h"
 
-#include "model/pair_reading.h"
+#include "model/compare/pair_reading.h"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/compare/known_digests.h"
+#include "model/compare/verdict.h"
 #include "model/executor.h"
 #include "model/fingerprint.h"
-#include "model/known_digests.h"
 #include "model/progress.h"
-#include "model/verdict.h"
 
 #include <functional>
 #include <optional>

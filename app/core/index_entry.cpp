@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/index_entry.h"
 
-#include "loaders/byte_cursor.h"
-#include "loaders/fpx_layout.h"
-#include "loaders/fpx_writer.h"
+#include "loaders/results/fpx_layout.h"
+#include "loaders/results/fpx_writer.h"
+#include "loaders/storage/byte_cursor.h"
 #include "model/fingerprint.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "app/core/index_folder.h"
 
 #include "app/core/output_file.h"
-#include "loaders/file_source.h"
+#include "loaders/storage/file_source.h"
 
 #include <algorithm>
 #include <cstdlib>

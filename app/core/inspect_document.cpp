@@ -6,12 +6,12 @@
 #include "app/core/resume_text.h"
 #include "app/core/run_on.h"
 #include "model/format.h"
-#include "model/json_values.h"
-#include "model/optimizer_names.h"
-#include "model/printable.h"
-#include "model/resume_facts.h"
-#include "model/tied_tensors.h"
-#include "model/value_text.h"
+#include "model/pairing/optimizer_names.h"
+#include "model/pairing/tied_tensors.h"
+#include "model/resume/resume_facts.h"
+#include "model/text/json_values.h"
+#include "model/text/printable.h"
+#include "model/text/value_text.h"
 
 #include <algorithm>
 

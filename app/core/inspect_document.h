@@ -3,8 +3,8 @@
 
 #include "app/core/open_side.h"
 #include "app/core/tensor_digests.h"
-#include "model/finding.h"
-#include "model/resume_fact.h"
+#include "model/compare/finding.h"
+#include "model/resume/resume_fact.h"
 
 #include <string>
 #include <vector>

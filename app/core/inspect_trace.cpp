@@ -2,7 +2,7 @@
 #include "app/core/inspect_trace.h"
 
 #include "model/format.h"
-#include "model/printable.h"
+#include "model/text/printable.h"
 
 #include <set>
 

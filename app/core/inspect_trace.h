@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/json_writer.h"
-#include "model/trace.h"
+#include "model/text/json_writer.h"
+#include "model/traces/trace.h"
 
 #include <string>
 

@@ -3,7 +3,7 @@
 
 #include "app/core/mapping_preview.h"
 #include "app/core/output_file.h"
-#include "loaders/pickle_text.h"
+#include "loaders/torch/pickle_text.h"
 
 #include <charconv>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/core/session_jobs.h"
-#include "model/mapping_trial.h"
+#include "model/traces/mapping_trial.h"
 
 namespace forkpoint {
 

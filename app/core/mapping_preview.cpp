@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/mapping_preview.h"
 
-#include "loaders/ascii.h"
-#include "loaders/line_reader.h"
-#include "loaders/open_trace.h"
-#include "loaders/platform_directory.h"
-#include "loaders/trace_mapping.h"
+#include "loaders/storage/line_reader.h"
+#include "loaders/storage/platform_directory.h"
+#include "loaders/text/ascii.h"
+#include "loaders/traces/open_trace.h"
+#include "loaders/traces/trace_mapping.h"
 #include "model/format.h"
-#include "model/json_writer.h"
-#include "model/printable.h"
+#include "model/text/json_writer.h"
+#include "model/text/printable.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "loaders/mapping_sheet.h"
+#include "loaders/traces/mapping_sheet.h"
 
 #include <filesystem>
 #include <stop_token>

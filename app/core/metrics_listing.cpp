@@ -2,7 +2,7 @@
 #include "app/core/metrics_listing.h"
 
 #include "model/format.h"
-#include "model/printable.h"
+#include "model/text/printable.h"
 
 namespace forkpoint {
 

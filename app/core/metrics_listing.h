@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/json_writer.h"
-#include "model/metric_series.h"
+#include "model/metrics/metric_series.h"
+#include "model/text/json_writer.h"
 
 #include <string>
 #include <vector>

@@ -2,7 +2,7 @@
 #include "app/core/output_file.h"
 
 #include "app/core/unfinished_files.h"
-#include "loaders/storage_answers.h"
+#include "loaders/storage/storage_answers.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/recorded_report.h"
 
-#include "loaders/file_source.h"
+#include "loaders/storage/file_source.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "loaders/report_reader.h"
+#include "loaders/results/report_reader.h"
 
 #include <optional>
 #include <string>

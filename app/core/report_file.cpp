@@ -2,10 +2,10 @@
 #include "app/core/report_file.h"
 
 #include "app/core/output_file.h"
-#include "model/report_csv.h"
-#include "model/report_document.h"
-#include "model/report_html.h"
-#include "model/report_markdown.h"
+#include "model/report/report_csv.h"
+#include "model/report/report_document.h"
+#include "model/report/report_html.h"
+#include "model/report/report_markdown.h"
 
 #include <filesystem>
 #include <fstream>

@@ -2,7 +2,7 @@
 #include "app/core/resume_text.h"
 
 #include "model/format.h"
-#include "model/printable.h"
+#include "model/text/printable.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/resume_fact.h"
+#include "model/resume/resume_fact.h"
 
 #include <cstddef>
 #include <string>

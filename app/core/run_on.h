@@ -9,7 +9,7 @@
 namespace forkpoint {
 
 /// What `work` gives, done as a piece of the executor. Opening very many files wants that: threads of a pool
-/// wait for storage themselves, for any other each call is done aside (loaders/call_aside.h).
+/// wait for storage themselves, for any other each call is done aside (loaders/storage/call_aside.h).
 template <typename Work>
 auto runOn(Executor &executor, const Work &work)
 {

@@ -7,8 +7,8 @@
 #include "app/core/side_listing.h"
 #include "app/core/snapshot_clock.h"
 #include "app/core/step_pair.h"
-#include "model/checkpoint_comparer.h"
-#include "model/run_comparer.h"
+#include "model/compare/checkpoint_comparer.h"
+#include "model/compare/run_comparer.h"
 
 #include <algorithm>
 #include <array>

@@ -7,7 +7,7 @@
 #include "app/core/session_core.h"
 #include "app/core/tensor_jobs.h"
 #include "app/core/trace_jobs.h"
-#include "loaders/mapping_sheet.h"
+#include "loaders/traces/mapping_sheet.h"
 
 namespace forkpoint {
 

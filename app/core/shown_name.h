@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/catalog.h"
-#include "model/printable.h"
+#include "model/text/printable.h"
 
 #include <algorithm>
 #include <cstddef>

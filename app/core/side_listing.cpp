@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/side_listing.h"
 
-#include "model/compare_rows.h"
-#include "model/comparison_verdict.h"
-#include "model/value_comparison.h"
+#include "model/compare/compare_rows.h"
+#include "model/compare/comparison_verdict.h"
+#include "model/compare/value_comparison.h"
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/step_pair.h"
 
-#include "model/logical_sides.h"
+#include "model/pairing/logical_sides.h"
 
 namespace forkpoint {
 

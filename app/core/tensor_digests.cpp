@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/tensor_digests.h"
 
-#include "loaders/tensor_digest.h"
+#include "loaders/elements/tensor_digest.h"
 
 #include <algorithm>
 #include <mutex>

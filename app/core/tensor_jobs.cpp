@@ -3,10 +3,10 @@
 
 #include "app/core/growing.h"
 #include "app/core/step_pair.h"
-#include "model/compare_rows.h"
-#include "model/owner_differences.h"
-#include "model/pair_reading.h"
-#include "model/widened_source.h"
+#include "model/compare/compare_rows.h"
+#include "model/compare/owner_differences.h"
+#include "model/compare/pair_reading.h"
+#include "model/pairing/widened_source.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/thread_pool.h"
 
-#include "loaders/read_watch.h"
+#include "loaders/storage/read_watch.h"
 
 #include <algorithm>
 #include <chrono>

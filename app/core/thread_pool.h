@@ -14,7 +14,7 @@ std::size_t hardwareThreads();
 /// call it at once, also from within `work`, without waiting for each other's turns. What a piece throws is
 /// thrown by forEach() once all pieces have ended.
 ///
-/// A thread that waits for one read of a file for longer than patience() is given up (loaders/read_watch.h)
+/// A thread that waits for one read of a file for longer than patience() is given up (loaders/storage/read_watch.h)
 /// and another takes its place: the piece is begun anew, and meets a file that answers with an error.
 /// `work` must therefore bear to be begun twice, or be given to forEachOnce().
 class ThreadPool final : public Executor

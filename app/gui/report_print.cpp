@@ -2,8 +2,8 @@
 #include "app/gui/report_print.h"
 
 #include "model/format.h"
-#include "model/report_html.h"
-#include "model/report_svg.h"
+#include "model/report/report_html.h"
+#include "model/report/report_svg.h"
 
 #include <QHash>
 #include <QImage>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/report_json.h"
+#include "model/report/report_json.h"
 
 #include <QByteArray>
 #include <QObject>

@@ -6,8 +6,8 @@
 #include "app/gui/post_to_ui.h"
 #include "loaders/directory_loader.h"
 #include "loaders/loader.h"
-#include "loaders/mapping_sheet.h"
-#include "model/shell_word.h"
+#include "loaders/traces/mapping_sheet.h"
+#include "model/text/shell_word.h"
 #include "widgets/display_text.h"
 
 #include <QDir>

@@ -3,7 +3,7 @@
 
 #include "app/h5worker/chunk_index.h"
 #include "app/h5worker/hdf5_driver.h"
-#include "loaders/hdf5_protocol.h"
+#include "loaders/hdf5/hdf5_protocol.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 
 #include "app/h5worker/hdf5_handle.h"
 #include "app/h5worker/newer_header.h"
-#include "loaders/hdf5_description.h"
+#include "loaders/hdf5/hdf5_description.h"
 #include "model/result.h"
 
 #include <functional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // forkpoint-h5worker: looks through one HDF5 file for its parent, and dies of it if need be. Talks
-// over standard input as loaders/hdf5_protocol.h says; opens no file.
+// over standard input as loaders/hdf5/hdf5_protocol.h says; opens no file.
 #include "app/h5worker/hdf5_driver.h"
 #include "app/h5worker/hdf5_walk.h"
 #include "app/h5worker/worker_link.h"

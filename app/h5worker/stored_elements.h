@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/h5worker/worker_link.h"
-#include "loaders/hdf5_description.h"
+#include "loaders/hdf5/hdf5_description.h"
 #include "model/result.h"
 
 #include <vector>

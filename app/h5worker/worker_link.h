@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "loaders/hdf5_protocol.h"
+#include "loaders/hdf5/hdf5_protocol.h"
 
 namespace forkpoint {
 

@@ -3,10 +3,10 @@
 // expected is printed by tests/data/cli/capture_facts.py, which shares no code with us.
 #include "app/core/digest_check.h"
 #include "gpu/cpu_backend.h"
-#include "loaders/hdf5_client.h"
+#include "loaders/hdf5/hdf5_client.h"
 #include "loaders/open_run.h"
+#include "model/compare/run_comparer.h"
 #include "model/executor.h"
-#include "model/run_comparer.h"
 
 #include <QTest>
 

@@ -2,10 +2,10 @@
 // Our own trace: segments that h5py wrote from the specification (tests/data/owntrace) against the
 // arrays they were made of, and the writer in C++ against them.
 #include "gpu/backend_registry.h"
-#include "loaders/hdf5_client.h"
+#include "loaders/hdf5/hdf5_client.h"
 #include "model/fingerprint.h"
-#include "model/trace_comparer.h"
-#include "model/trace_divergence.h"
+#include "model/traces/trace_comparer.h"
+#include "model/traces/trace_divergence.h"
 #include "tests/support/sound_trace.h"
 #include "tests/support/trace_records.h"
 

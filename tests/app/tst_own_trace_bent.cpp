@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Our own trace where it is not what the specification says, or not whole yet: told, and never equal.
-#include "loaders/hdf5_client.h"
+#include "loaders/hdf5/hdf5_client.h"
 #include "tests/support/sound_trace.h"
 #include "tests/support/trace_records.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/thread_pool.h"
-#include "loaders/read_watch.h"
+#include "loaders/storage/read_watch.h"
 
 #include <QTest>
 
@@ -200,7 +200,7 @@ void TestThreadPool::whoIsStuckWithinAnotherPieceIsGivenUp()
     QVERIFY(*file > 0);
 }
 
-/// What they wait for is somebody else's to give up (loaders/call_aside.h).
+/// What they wait for is somebody else's to give up (loaders/storage/call_aside.h).
 void TestThreadPool::piecesThatAreBegunOnceAreNotGivenUp()
 {
     ThreadPool pool(2);

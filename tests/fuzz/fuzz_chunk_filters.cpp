@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "loaders/chunk_filters.h"
+#include "loaders/hdf5/chunk_filters.h"
 
 /// The first byte chooses the filter, the next 20 its parameters.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "loaders/dcp_metadata.h"
-#include "loaders/pickle_vm.h"
+#include "loaders/sharded/dcp_metadata.h"
+#include "loaders/torch/pickle_vm.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
 {

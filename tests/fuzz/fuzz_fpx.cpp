@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A fingerprint file as it is, and as the body of one whose header and checksum are right.
-#include "loaders/fpx_format.h"
-#include "loaders/fpx_layout.h"
-#include "loaders/fpx_run.h"
-#include "loaders/fpx_writer.h"
+#include "loaders/results/fpx_format.h"
+#include "loaders/results/fpx_layout.h"
+#include "loaders/results/fpx_run.h"
+#include "loaders/results/fpx_writer.h"
 #include "tests/fuzz/fuzzed.h"
 
 namespace {

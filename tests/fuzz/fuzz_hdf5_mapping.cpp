@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "loaders/hdf5_virtual.h"
+#include "loaders/hdf5/hdf5_virtual.h"
 #include "tests/support/naive_selection.h"
 
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "loaders/hdf5_protocol.h"
+#include "loaders/hdf5/hdf5_protocol.h"
 
 /// The first byte chooses the message; what is parsed must be written as it was read.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "loaders/json.h"
+#include "loaders/text/json.h"
 #include "tests/support/json_documents.h"
 
 #include <cstdlib>

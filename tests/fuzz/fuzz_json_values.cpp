@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "loaders/json_values.h"
+#include "loaders/text/json_values.h"
 #include "tests/fuzz/fuzzed.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A sheet up to the first NUL byte, and the trace behind it that is read by it. Where the sheet is none,
 // a good one reads all of the input.
-#include "loaders/mapping_sheet.h"
-#include "loaders/open_trace.h"
-#include "loaders/trace_mapping.h"
+#include "loaders/traces/mapping_sheet.h"
+#include "loaders/traces/open_trace.h"
+#include "loaders/traces/trace_mapping.h"
 #include "tests/fuzz/fuzzed.h"
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "loaders/metrics_csv.h"
+#include "loaders/metrics/metrics_csv.h"
 #include "tests/fuzz/fuzzed.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "loaders/metrics_jsonl.h"
+#include "loaders/metrics/metrics_jsonl.h"
 #include "tests/fuzz/fuzzed.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)

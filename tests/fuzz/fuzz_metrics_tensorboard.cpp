@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "loaders/crc32c.h"
-#include "loaders/metrics_tensorboard.h"
+#include "loaders/metrics/crc32c.h"
+#include "loaders/metrics/metrics_tensorboard.h"
 #include "tests/fuzz/fuzzed.h"
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "loaders/metrics_wandb.h"
+#include "loaders/metrics/metrics_wandb.h"
 #include "tests/fuzz/fuzzed.h"
 
 #include <zlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Columns of our own trace with any bytes in them: what is behind libhdf5, which runs elsewhere.
-#include "loaders/own_record.h"
-#include "loaders/trace_part.h"
+#include "loaders/traces/own_record.h"
+#include "loaders/traces/trace_part.h"
 #include "tests/fuzz/fuzzed.h"
 
 #include <array>

@@ -3,7 +3,7 @@
 // The first byte chooses which; then files follow, each as its length (four bytes, little-endian) and its bytes.
 // tests/fuzz/rank_files_seeds.py writes inputs to begin with.
 #include "loaders/directory_loader.h"
-#include "model/whole_tensors.h"
+#include "model/pairing/whole_tensors.h"
 #include "tests/fuzz/fuzzed.h"
 
 #include <array>

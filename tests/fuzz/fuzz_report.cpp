@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "loaders/report_reader.h"
-#include "model/report_csv.h"
-#include "model/report_document.h"
-#include "model/report_html.h"
-#include "model/report_markdown.h"
+#include "loaders/results/report_reader.h"
+#include "model/report/report_csv.h"
+#include "model/report/report_document.h"
+#include "model/report/report_html.h"
+#include "model/report/report_markdown.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
 {

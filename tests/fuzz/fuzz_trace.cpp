@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Both halves of the input as traces of the dialect that takes the first, indexed and compared.
-#include "loaders/gzip_source.h"
-#include "loaders/open_trace.h"
-#include "loaders/tar_directory.h"
-#include "model/trace_comparer.h"
-#include "model/trace_divergence.h"
+#include "loaders/storage/gzip_source.h"
+#include "loaders/storage/tar_directory.h"
+#include "loaders/traces/open_trace.h"
+#include "model/traces/trace_comparer.h"
+#include "model/traces/trace_divergence.h"
 #include "tests/fuzz/fuzzed.h"
 
 namespace {

@@ -8,7 +8,7 @@
 #include "gpu/device_rate.h"
 #include "gpu/selftest.h"
 #include "gpu/selftest_parity.h"
-#include "model/pair_reading.h"
+#include "model/compare/pair_reading.h"
 #include "tests/gpu/fake_cuda.h"
 #include "tests/support/memory_source.h"
 

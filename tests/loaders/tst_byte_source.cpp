@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "loaders/byte_source.h"
+#include "loaders/storage/byte_source.h"
 
 #include <QTest>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "loaders/call_aside.h"
+#include "loaders/storage/call_aside.h"
 
 #include <QTest>
 

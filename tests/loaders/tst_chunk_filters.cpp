@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Filters of HDF5 chunks with bytes that no writer leaves, and what is kept of chunks that were decoded.
-#include "loaders/chunk_cache.h"
-#include "loaders/chunk_filters.h"
-#include "loaders/hdf5_client.h"
+#include "loaders/hdf5/chunk_cache.h"
+#include "loaders/hdf5/chunk_filters.h"
+#include "loaders/hdf5/hdf5_client.h"
 #include "tests/support/loaded_file.h"
 
 using namespace forkpoint;

@@ -2,7 +2,7 @@
 // Checkpoints of many files by their real writers (tests/data/FAMILY/CASE), against what the
 // processes held when they saved (expected.json beside them).
 #include "loaders/open_run.h"
-#include "loaders/zstd_source.h"
+#include "loaders/storage/zstd_source.h"
 
 #include <QtTest>
 #include <filesystem>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Random layouts against a naive model that computes each byte of the logical stream by itself.
-#include "loaders/extent_reader.h"
+#include "loaders/elements/extent_reader.h"
 
 #include <QTest>
 

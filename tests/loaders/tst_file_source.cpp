@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "loaders/file_source.h"
+#include "loaders/storage/file_source.h"
 
 #include <QDir>
 #include <QFile>

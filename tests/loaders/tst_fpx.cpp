@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Fingerprint files that are cut, bent or made to harm. What a sound one holds is compared with an
 // independent reading in tests/app/fpx_oracle.py.
-#include "loaders/fpx_format.h"
-#include "loaders/fpx_layout.h"
-#include "loaders/fpx_run.h"
-#include "loaders/zstd_source.h"
+#include "loaders/results/fpx_format.h"
+#include "loaders/results/fpx_layout.h"
+#include "loaders/results/fpx_run.h"
+#include "loaders/storage/zstd_source.h"
 #include "model/folded_numbers.h"
 
 #include <QTest>

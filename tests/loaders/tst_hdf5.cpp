@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // HDF5 files of h5py, hdf5plugin and Keras against what was in memory when they were written.
-#include "loaders/hdf5_client.h"
+#include "loaders/hdf5/hdf5_client.h"
 #include "tests/support/hdf5_files.h"
 
 #include <atomic>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which element of a source a virtual dataset shows where; expected values are of the definition
 // (tests/support/naive_selection.h) and of h5py (make_virtual.py).
-#include "loaders/hdf5_sources.h"
-#include "loaders/hdf5_virtual.h"
+#include "loaders/hdf5/hdf5_sources.h"
+#include "loaders/hdf5/hdf5_virtual.h"
 #include "tests/support/loaded_file.h"
 #include "tests/support/naive_selection.h"
 

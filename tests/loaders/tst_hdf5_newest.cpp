@@ -2,7 +2,7 @@
 // Files in the newest format of HDF5, of which the worker reads parts itself, when they are damaged:
 // with checksums that show it and with checksums that are right.
 #include "app/h5worker/metadata_checksum.h"
-#include "loaders/hdf5_client.h"
+#include "loaders/hdf5/hdf5_client.h"
 #include "tests/support/hdf5_files.h"
 
 #include <random>

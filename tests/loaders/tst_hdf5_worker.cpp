@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The worker that looks through HDF5 files: ended, stopped, starved, and talking nonsense; and the messages
 // that it and its parent exchange.
-#include "loaders/hdf5_client.h"
-#include "loaders/hdf5_protocol.h"
+#include "loaders/hdf5/hdf5_client.h"
+#include "loaders/hdf5/hdf5_protocol.h"
 #include "tests/support/hdf5_files.h"
 
 #include <QElapsedTimer>

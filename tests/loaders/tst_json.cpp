@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "loaders/json.h"
+#include "loaders/text/json.h"
 
-#include "loaders/json_values.h"
 #include "loaders/limits.h"
+#include "loaders/text/json_values.h"
 #include "tests/support/json_documents.h"
 #include "tests/support/loaded_file.h"
 

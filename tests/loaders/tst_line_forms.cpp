@@ -4,7 +4,7 @@
 // the real writers (tests/data/traces/make_traces.py).
 #include "tests/support/trace_files.h"
 
-#include "loaders/trace_dialect.h"
+#include "loaders/traces/trace_dialect.h"
 
 #include <QtTest>
 

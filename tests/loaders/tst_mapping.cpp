@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Mapping sheets: what their rules make of lines, what is wrong with a sheet, what is not understood.
-#include "loaders/mapping_sheet.h"
 #include "loaders/open_run.h"
-#include "loaders/trace_mapping.h"
-#include "model/trace_comparer.h"
-#include "model/trace_divergence.h"
+#include "loaders/traces/mapping_sheet.h"
+#include "loaders/traces/trace_mapping.h"
+#include "model/traces/trace_comparer.h"
+#include "model/traces/trace_divergence.h"
 #include "tests/support/trace_records.h"
 
 #include <QtTest>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "loaders/crc32c.h"
-#include "loaders/metrics_console.h"
-#include "loaders/metrics_files.h"
-#include "loaders/metrics_jsonl.h"
-#include "loaders/metrics_tensorboard.h"
-#include "loaders/metrics_trainer_state.h"
-#include "loaders/metrics_wandb.h"
+#include "loaders/metrics/crc32c.h"
+#include "loaders/metrics/metrics_console.h"
+#include "loaders/metrics/metrics_files.h"
+#include "loaders/metrics/metrics_jsonl.h"
+#include "loaders/metrics/metrics_tensorboard.h"
+#include "loaders/metrics/metrics_trainer_state.h"
+#include "loaders/metrics/metrics_wandb.h"
+#include "loaders/metrics/proto_reader.h"
 #include "loaders/open_run.h"
-#include "loaders/proto_reader.h"
 
 #include <QFile>
 #include <QJsonDocument>

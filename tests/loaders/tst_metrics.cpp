@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "loaders/line_reader.h"
-#include "loaders/metrics_csv.h"
-#include "loaders/metrics_jsonl.h"
+#include "loaders/metrics/metrics_csv.h"
+#include "loaders/metrics/metrics_jsonl.h"
+#include "loaders/storage/line_reader.h"
 
 #include <QtTest>
 

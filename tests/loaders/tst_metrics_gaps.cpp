@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What of a log does not count or is not compared is told, and costs no more than the log is long.
-#include "loaders/line_reader.h"
-#include "loaders/metrics_console.h"
-#include "loaders/metrics_csv.h"
-#include "loaders/metrics_files.h"
-#include "loaders/metrics_jsonl.h"
-#include "loaders/metrics_mlflow.h"
+#include "loaders/metrics/metrics_console.h"
+#include "loaders/metrics/metrics_csv.h"
+#include "loaders/metrics/metrics_files.h"
+#include "loaders/metrics/metrics_jsonl.h"
+#include "loaders/metrics/metrics_mlflow.h"
+#include "loaders/storage/line_reader.h"
 #include "tests/support/metrics_read.h"
 
 #include <QFile>

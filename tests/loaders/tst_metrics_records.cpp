@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Metrics of logs of records that no writer at hand makes: every bit of an integer, what is left out
 // of wandb's rows, any number of restarts.
-#include "loaders/crc32c.h"
-#include "loaders/metrics_jsonl.h"
-#include "loaders/metrics_tensorboard.h"
-#include "loaders/metrics_wandb.h"
+#include "loaders/metrics/crc32c.h"
+#include "loaders/metrics/metrics_jsonl.h"
+#include "loaders/metrics/metrics_tensorboard.h"
+#include "loaders/metrics/metrics_wandb.h"
 #include "tests/support/metrics_read.h"
 
 #include <zlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Arrays of numpy 2.4.6 against what was in memory when they were written, and bent ones.
-#include "loaders/npy_loader.h"
-#include "loaders/numpy_dtype.h"
+#include "loaders/arrays/npy_loader.h"
+#include "loaders/arrays/numpy_dtype.h"
 #include "loaders/open_run.h"
 #include "tests/support/loaded_file.h"
 

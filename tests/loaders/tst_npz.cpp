@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Archives of numpy 2.4.6 against what was in memory when they were written, and bent ones.
-#include "loaders/npz_loader.h"
+#include "loaders/arrays/npz_loader.h"
 #include "tests/support/deflated.h"
 #include "tests/support/loaded_file.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a path is: files, checkpoints in directories, series by step, hostile trees.
 #include "loaders/open_run.h"
-#include "loaders/platform_directory.h"
 #include "loaders/run_directory.h"
+#include "loaders/storage/platform_directory.h"
 
 #include <QCryptographicHash>
 #include <QJsonArray>

@@ -2,9 +2,9 @@
 // That the tree of a pickle cuts and drops nothing unseen: pairs that Python's pickle module and
 // numpy wrote (tests/data/pickle/make_pickles.py), and hostile ones made here.
 #include "loaders/limits.h"
-#include "loaders/torch_loaders.h"
-#include "model/utf8.h"
-#include "model/value_comparison.h"
+#include "loaders/torch/torch_loaders.h"
+#include "model/compare/value_comparison.h"
+#include "model/text/utf8.h"
 #include "tests/support/loaded_file.h"
 
 #include <QDir>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The pickle machine: what it refuses, what it accepts, and that it never resolves a name. Expected
 // numbers and texts are Python's own (see each row); the accepted pickles were written by it.
-#include "loaders/pickle_globals.h"
-#include "loaders/pickle_print.h"
-#include "loaders/pickle_text.h"
-#include "loaders/pickle_vm.h"
+#include "loaders/torch/pickle_globals.h"
+#include "loaders/torch/pickle_print.h"
+#include "loaders/torch/pickle_text.h"
+#include "loaders/torch/pickle_vm.h"
 
 #include <QElapsedTimer>
 #include <QFile>

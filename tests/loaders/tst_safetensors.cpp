@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Files of safetensors 0.8.0 against what was in memory when they were written, and bent ones.
-#include "loaders/safetensors_loader.h"
+#include "loaders/arrays/safetensors_loader.h"
 #include "tests/support/loaded_file.h"
 
 #include <QJsonArray>

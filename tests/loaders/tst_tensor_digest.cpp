@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Digests that other tools record. The expected ones were written by torch.hash_tensor, by Megatron
 // Core's schema 2 and by zlib; the ranks of lanes are found here by elimination over all codes.
-#include "loaders/tensor_digest.h"
+#include "loaders/elements/tensor_digest.h"
 
 #include <QTest>
 

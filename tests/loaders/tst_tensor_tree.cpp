@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Folders step/rank/name with one tensor a file: a trace. What only looks like one is a checkpoint.
-#include "loaders/trace_tensor_tree.h"
+#include "loaders/traces/trace_tensor_tree.h"
 
-#include "model/run_comparison.h"
-#include "model/trace_comparer.h"
+#include "model/compare/run_comparison.h"
+#include "model/traces/trace_comparer.h"
 #include "tests/support/trace_files.h"
 
 #include <QCryptographicHash>

@@ -2,7 +2,7 @@
 // Real files of torch 2.15.0 against what torch itself held in memory when it wrote them
 // (tests/data/torch/make_expectations.py), and the same files cut and bent.
 #include "loaders/limits.h"
-#include "loaders/torch_loaders.h"
+#include "loaders/torch/torch_loaders.h"
 #include "model/format.h"
 
 #include <QCryptographicHash>

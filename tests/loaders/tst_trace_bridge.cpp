@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Streams of Megatron-Bridge that are not whole: what their numbers, their headers and their ends tell.
 // The whole file is by the real writer (tests/data/traces/make_traces.py).
-#include "loaders/sequence_gaps.h"
-#include "model/trace_comparer.h"
+#include "loaders/traces/sequence_gaps.h"
+#include "model/traces/trace_comparer.h"
 #include "tests/support/trace_files.h"
 
 #include <QtTest>

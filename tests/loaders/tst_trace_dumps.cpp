@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "loaders/hash_leaves.h"
-#include "loaders/json_entries.h"
-#include "loaders/open_trace.h"
-#include "loaders/trace_path.h"
-#include "loaders/trace_payload.h"
+#include "loaders/text/json_entries.h"
+#include "loaders/traces/hash_leaves.h"
+#include "loaders/traces/open_trace.h"
+#include "loaders/traces/trace_path.h"
+#include "loaders/traces/trace_payload.h"
 
 #include <QFile>
 #include <QJsonDocument>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which files of a folder are a trace, and what is said of all others: nothing is dropped silently.
-#include "loaders/gzip_source.h"
 #include "loaders/limits.h"
+#include "loaders/storage/gzip_source.h"
 #include "tests/support/trace_files.h"
 
 #include <QtTest>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Traces on which the comparators that tools bring along answer wrongly: what they answer is in the
 // comment of each test.
-#include "model/trace_comparer.h"
+#include "model/traces/trace_comparer.h"
 #include "tests/support/trace_files.h"
 
 #include <QtTest>

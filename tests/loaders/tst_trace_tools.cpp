@@ -2,9 +2,9 @@
 // What Megatron's determinism tools and its router tracer leave (tests/data/traces, tools.json): digests
 // as numpy and hashlib give them, payloads that are damaged, documents that are not whole.
 #include "loaders/open_run.h"
-#include "loaders/open_trace.h"
-#include "model/trace_comparer.h"
-#include "model/trace_divergence.h"
+#include "loaders/traces/open_trace.h"
+#include "model/traces/trace_comparer.h"
+#include "model/traces/trace_divergence.h"
 #include "tests/support/trace_records.h"
 
 #include <QFile>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Dialects of traces: what the real writers left (tests/data/traces) and lines that no reader may
 // take for more than they are.
-#include "loaders/gzip_source.h"
 #include "loaders/open_run.h"
-#include "loaders/open_trace.h"
-#include "model/trace_comparer.h"
-#include "model/trace_divergence.h"
+#include "loaders/storage/gzip_source.h"
+#include "loaders/traces/open_trace.h"
+#include "model/traces/trace_comparer.h"
+#include "model/traces/trace_divergence.h"
 #include "tests/support/trace_files.h"
 
 #include <QtTest>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Archives of Python's zipfile (tests/data/zip/make_zip.py) and bent ones.
-#include "loaders/inflate_source.h"
-#include "loaders/zip_reader.h"
+#include "loaders/storage/inflate_source.h"
+#include "loaders/storage/zip_reader.h"
 #include "tests/support/deflated.h"
 #include "tests/support/loaded_file.h"
 

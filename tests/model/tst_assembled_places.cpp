@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Where the elements of assembled tensors are stored: looked up in files that the test lays out itself.
-#include "model/assembled_places.h"
+#include "model/pairing/assembled_places.h"
 
+#include "model/compare/pair_layout.h"
 #include "model/layout.h"
-#include "model/pair_layout.h"
 #include "tests/support/memory_source.h"
 
 #include <QTest>

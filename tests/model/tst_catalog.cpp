@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Names, values and classes: what a catalogue makes of what a loader found.
 #include "model/catalog.h"
-#include "model/json_values.h"
+#include "model/text/json_values.h"
 #include "tests/support/memory_source.h"
 
 #include <QElapsedTimer>

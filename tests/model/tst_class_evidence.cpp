@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the causal chain says of each class of state: a difference outweighs what is open, that what
 // is equal, and what was not recorded says nothing.
-#include "model/class_evidence.h"
-#include "model/run_comparison.h"
+#include "model/compare/class_evidence.h"
+#include "model/compare/run_comparison.h"
 
 #include <QTest>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Two checkpoints in memory against what was put into them.
 #include "gpu/cpu_backend.h"
-#include "model/checkpoint_comparer.h"
-#include "model/report_json.h"
-#include "model/value_comparison.h"
+#include "model/compare/checkpoint_comparer.h"
+#include "model/compare/value_comparison.h"
+#include "model/report/report_json.h"
 #include "tests/support/memory_source.h"
 #include "tests/support/stats_bits.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Planes, maps and filters of elements against a walk over every element with its coordinates.
-#include "model/element_map.h"
+#include "model/compare/element_map.h"
 #include "tests/support/memory_source.h"
 
 #include <QTest>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Pages of elements against a walk over everything.
+#include "model/compare/element_reader.h"
 #include "model/compute_backend.h"
-#include "model/element_reader.h"
-#include "model/widened_source.h"
+#include "model/pairing/widened_source.h"
 #include "tests/support/memory_source.h"
 
 #include <QTest>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Records that a second thread reads ahead come in their order, and say what they say without it.
-#include "model/feed_ahead.h"
-#include "model/trace_walk.h"
+#include "model/traces/feed_ahead.h"
+#include "model/traces/trace_walk.h"
 #include "tests/support/compared_traces.h"
 
 #include <QtTest>

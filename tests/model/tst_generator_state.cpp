@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Expected values come from torch, numpy and Python: tests/data/rng/make_rng.py.
-#include "model/generator_state.h"
+#include "model/resume/generator_state.h"
 
 #include <QtTest>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The second look at traces that part: modules around the first record that differs, what splits the
 // calls of its family, which kernels were launched (rules M12, M24, M27).
-#include "model/trace_inquiry.h"
+#include "model/traces/trace_inquiry.h"
 #include "tests/support/compared_traces.h"
 
 #include <QtTest>

@@ -2,10 +2,10 @@
 #include "model/layout.h"
 
 #include "gpu/cpu_backend.h"
-#include "model/checkpoint_comparer.h"
+#include "model/compare/checkpoint_comparer.h"
+#include "model/compare/owner_differences.h"
+#include "model/compare/pair_layout.h"
 #include "model/extent_index.h"
-#include "model/owner_differences.h"
-#include "model/pair_layout.h"
 #include "tests/support/memory_source.h"
 
 #include <QElapsedTimer>

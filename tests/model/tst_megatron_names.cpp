@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One training state as folders of ranks and as torch_dist keep it, written down by hand after what Megatron-Core 0.16.1
 // writes: what stands under a name of its own in each of the two.
-#include "model/megatron_names.h"
+#include "model/pairing/megatron_names.h"
 
-#include "model/rank_names.h"
+#include "model/pairing/rank_names.h"
 #include "tests/support/compared_sides.h"
 
 #include <QTest>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The rules of the method that judge a whole comparison rather than a pair of records: what is ruled
 // out, what independent runs of state are. resources/docs/method.md lists all rules.
-#include "model/metric_findings.h"
-#include "model/ruled_out.h"
-#include "model/run_arms.h"
-#include "model/run_comparison.h"
-#include "model/snapshot_protocol.h"
-#include "model/trace_divergence.h"
-#include "model/trace_summary.h"
+#include "model/compare/run_arms.h"
+#include "model/compare/run_comparison.h"
+#include "model/metrics/metric_findings.h"
+#include "model/traces/ruled_out.h"
+#include "model/traces/snapshot_protocol.h"
+#include "model/traces/trace_divergence.h"
+#include "model/traces/trace_summary.h"
 
 #include <QtTest>
 

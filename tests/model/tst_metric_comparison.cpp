@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/metric_comparison.h"
-#include "model/metric_findings.h"
-#include "model/metric_kind.h"
-#include "model/printed_decimal.h"
-#include "model/trace_stage.h"
+#include "model/metrics/metric_comparison.h"
+#include "model/metrics/metric_findings.h"
+#include "model/metrics/metric_kind.h"
+#include "model/metrics/printed_decimal.h"
+#include "model/traces/trace_stage.h"
 
 #include <QtTest>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Names of the real classes (tests/data/names), and wholes cut and ordered as Megatron-Core documents it.
 #include "gpu/cpu_backend.h"
-#include "model/checkpoint_comparer.h"
-#include "model/name_pairing.h"
+#include "model/compare/checkpoint_comparer.h"
+#include "model/pairing/name_pairing.h"
 #include "tests/support/memory_source.h"
 
 #include <QFile>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Buffers of distributed optimizers, laid out by hand as Megatron-Core lays them out: parameters begin at multiples of 64
 // elements, and what lies between them is whatever the memory held.
-#include "model/optimizer_buffers.h"
+#include "model/pairing/optimizer_buffers.h"
 
 #include "tests/support/compared_sides.h"
 

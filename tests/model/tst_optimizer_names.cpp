@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Numbers as torch.optim gives them: over the groups in turn, each in the model's order.
-#include "model/optimizer_names.h"
+#include "model/pairing/optimizer_names.h"
 
 #include "model/folded_numbers.h"
-#include "model/pairing.h"
+#include "model/pairing/pairing.h"
 #include "tests/support/memory_source.h"
 
 #include <QTest>

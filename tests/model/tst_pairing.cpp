@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Who meets whom: by path, by name, by a prefix, by the user's rule, by content.
-#include "model/content_join.h"
-#include "model/pairing.h"
+#include "model/pairing/content_join.h"
+#include "model/pairing/pairing.h"
 #include "tests/support/memory_source.h"
 
 #include <QRegularExpression>

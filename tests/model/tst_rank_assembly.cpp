@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Wholes that are cut by the index arithmetic of tensor, pipeline and expert parallelism, and put together again.
-#include "model/assembly_rules.h"
+#include "model/pairing/assembly_rules.h"
 
-#include "model/logical_sides.h"
-#include "model/whole_tensors.h"
+#include "model/pairing/logical_sides.h"
+#include "model/pairing/whole_tensors.h"
 #include "tests/support/compared_sides.h"
 
 #include <QTest>

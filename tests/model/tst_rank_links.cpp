@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Ranks held to each other: who is in one process group, and what several ranks say together.
-#include "model/group_layout.h"
+#include "model/traces/group_layout.h"
 #include "tests/support/compared_traces.h"
 
 #include <QtTest>

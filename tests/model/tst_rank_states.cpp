@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // State of single ranks, where the ranks of the two sides are not the same.
-#include "model/rank_states.h"
+#include "model/pairing/rank_states.h"
 
 #include "gpu/cpu_backend.h"
-#include "model/checkpoint_comparer.h"
+#include "model/compare/checkpoint_comparer.h"
 #include "tests/support/memory_source.h"
 
 #include <QTest>

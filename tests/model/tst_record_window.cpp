@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The two lists side by side and one record over the steps: traces made by hand, answers counted by
 // hand, and the comparer of traces, which goes another way, for the first difference.
-#include "model/record_drift.h"
-#include "model/record_window.h"
-#include "model/trace_comparer.h"
+#include "model/traces/record_drift.h"
+#include "model/traces/record_window.h"
+#include "model/traces/trace_comparer.h"
 #include "tests/support/fake_trace.h"
 
 #include <QtTest>

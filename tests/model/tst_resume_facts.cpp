@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a resume needs, of checkpoints whose contents are known.
-#include "model/resume_facts.h"
+#include "model/resume/resume_facts.h"
 
 #include "gpu/cpu_backend.h"
-#include "model/checkpoint_comparer.h"
-#include "model/resume_rules.h"
+#include "model/compare/checkpoint_comparer.h"
+#include "model/resume/resume_rules.h"
 #include "tests/support/memory_source.h"
 
 #include <QElapsedTimer>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Pairs that are decided by digests alone: which outcome, on which strength, and where they differ
 // as far as nodes of unlike levels tell.
-#include "model/row_evidence.h"
+#include "model/compare/row_evidence.h"
 
 #include "gpu/backend_registry.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Layouts made by hand with the index arithmetic that frameworks use.
-#include "model/row_permutation.h"
+#include "model/pairing/row_permutation.h"
 
 #include "gpu/cpu_backend.h"
-#include "model/checkpoint_comparer.h"
-#include "model/layout_findings.h"
+#include "model/compare/checkpoint_comparer.h"
+#include "model/pairing/layout_findings.h"
 #include "tests/support/memory_source.h"
 
 #include <QElapsedTimer>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Series against series: alignment, the first divergence and what proves it, metrics, the report.
 #include "gpu/cpu_backend.h"
-#include "model/json_writer.h"
-#include "model/report_json.h"
-#include "model/run_comparer.h"
+#include "model/compare/run_comparer.h"
+#include "model/report/report_json.h"
+#include "model/text/json_writer.h"
 #include "tests/support/memory_source.h"
 
 #include <QJsonArray>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/step_bisection.h"
+#include "model/compare/step_bisection.h"
 
 #include <QTest>
 

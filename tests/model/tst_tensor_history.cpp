@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A tensor over the steps, and the search for NaN, against numbers worked out by hand.
 #include "gpu/cpu_backend.h"
-#include "model/non_finite_search.h"
-#include "model/tensor_history.h"
+#include "model/compare/non_finite_search.h"
+#include "model/compare/tensor_history.h"
 #include "tests/support/memory_source.h"
 
 #include <QTest>

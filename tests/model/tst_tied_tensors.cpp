@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Heads that are to be the embedding, stored once more.
-#include "model/tied_tensors.h"
+#include "model/pairing/tied_tensors.h"
 
 #include "tests/support/memory_source.h"
 

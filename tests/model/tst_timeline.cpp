@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/timeline.h"
+#include "model/traces/timeline.h"
 
 #include <QTest>
 

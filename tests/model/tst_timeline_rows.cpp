@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Ranks and micro-batches as rows of the timeline: which share one, what it is called, its sums.
-#include "model/timeline_rows.h"
+#include "model/traces/timeline_rows.h"
 #include "tests/support/compared_traces.h"
 
 #include <QtTest>

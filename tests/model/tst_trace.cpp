@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The rules by which two traces are compared, one test each. What other comparators answer on the
 // same records is in the comment of the test: each of these is a hole of one of them.
-#include "model/trace_alignment.h"
-#include "model/trace_divergence.h"
-#include "model/trace_plan.h"
+#include "model/traces/trace_alignment.h"
+#include "model/traces/trace_divergence.h"
+#include "model/traces/trace_plan.h"
 #include "tests/support/compared_traces.h"
 
 #include <QtTest>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rules M13 to M16: what must not be blamed, and what must not count as equal.
-#include "model/trace_rules.h"
+#include "model/traces/trace_rules.h"
 #include "tests/support/compared_traces.h"
 
 #include <QtTest>

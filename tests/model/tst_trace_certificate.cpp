@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Rule M20: a trace is certified before it is compared. The public comparators report a match of two
 // traces that were cut at the same place, and of recomputations that nobody looked at.
-#include "model/trace_certificate.h"
+#include "model/traces/trace_certificate.h"
 
 #include "tests/support/compared_traces.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What two recorded numbers or digests prove, and what may be concluded from them.
-#include "model/trace_evidence.h"
-#include "model/trace_rules.h"
+#include "model/traces/trace_evidence.h"
+#include "model/traces/trace_rules.h"
 #include "tests/support/fake_trace.h"
 
 #include <QtTest>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What of two traces is compared: the steps and records that were asked for, what was left out, and
 // what the size of traces may cost.
-#include "model/run_comparer.h"
-#include "model/trace_divergence.h"
+#include "model/compare/run_comparer.h"
+#include "model/traces/trace_divergence.h"
 #include "tests/support/compared_traces.h"
 
 #include "gpu/cpu_backend.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "model/ulp_quantile.h"
+#include "model/compare/ulp_quantile.h"
 
 #include <QTest>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The verdict against the table "Verdict and exit status" of the command line's documentation,
 // written down here once more, and against what a verdict must be whatever the table says.
-#include "model/comparison_verdict.h"
-#include "model/verdict.h"
+#include "model/compare/comparison_verdict.h"
+#include "model/compare/verdict.h"
 
 #include <QTest>
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "gpu/cpu_backend.h"
-#include "model/checkpoint_comparer.h"
-#include "model/logical_sides.h"
+#include "model/compare/checkpoint_comparer.h"
+#include "model/pairing/logical_sides.h"
 #include "tests/support/memory_source.h"
 
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/trace_comparer.h"
+#include "model/traces/trace_comparer.h"
 #include "tests/support/fake_trace.h"
 
 namespace forkpoint::test {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "loaders/file_source.h"
-#include "loaders/hdf5_loader.h"
-#include "loaders/keras_loader.h"
+#include "loaders/hdf5/hdf5_loader.h"
+#include "loaders/hdf5/keras_loader.h"
+#include "loaders/storage/file_source.h"
 #include "tests/support/loaded_file.h"
 
 namespace forkpoint::test {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "loaders/json_members.h"
+#include "loaders/text/json_members.h"
 
 #include <algorithm>
 #include <bit>

@@ -2,9 +2,9 @@
 // Metrics as a reader leaves them, for tests of what counts, what is told, and what may be said.
 #pragma once
 
-#include "loaders/byte_source.h"
-#include "loaders/metrics_table.h"
-#include "model/metric_comparison.h"
+#include "loaders/metrics/metrics_table.h"
+#include "loaders/storage/byte_source.h"
+#include "model/metrics/metric_comparison.h"
 
 #include <algorithm>
 #include <map>

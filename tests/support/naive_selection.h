@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What selections mean, element by element: an oracle for loaders/hdf5_mapping.h, too slow for anything else.
+// What selections mean, element by element: an oracle for loaders/hdf5/hdf5_mapping.h, too slow for anything else.
 #pragma once
 
-#include "loaders/hdf5_mapping.h"
+#include "loaders/hdf5/hdf5_mapping.h"
 
 #include <algorithm>
 #include <utility>

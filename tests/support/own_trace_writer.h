@@ -2,7 +2,7 @@
 // Writes our own trace as resources/docs/trace.md says, for tests: whole or bent.
 #pragma once
 
-#include "model/trace_record.h"
+#include "model/traces/trace_record.h"
 
 #include <array>
 #include <cstddef>

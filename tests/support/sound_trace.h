@@ -6,8 +6,8 @@
 
 #include "gpu/cpu_backend.h"
 #include "loaders/open_run.h"
+#include "model/compare/run_comparer.h"
 #include "model/executor.h"
-#include "model/run_comparer.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/diff_stats.h"
+#include "model/compare/diff_stats.h"
 
 #include <bit>
 #include <string>

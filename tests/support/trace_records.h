@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/trace.h"
+#include "model/traces/trace.h"
 
 #include <vector>
 

@@ -2,7 +2,7 @@
 #include "app/gui/main_window.h"
 #include "app/gui/samples.h"
 #include "app/gui/session_context.h"
-#include "loaders/hdf5_client.h"
+#include "loaders/hdf5/hdf5_client.h"
 #include "viewer_fixture.h"
 #include "widget_test_main.h"
 #include "widgets/roles.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A mapping sheet written in the window, over a real session: the text and the sheet are the example
 // of resources/docs/mapping.md, and what comes of each line was worked out by hand.
-#include "loaders/line_pattern.h"
+#include "loaders/text/line_pattern.h"
 #include "viewer_fixture.h"
 #include "widget_test_main.h"
 #include "widgets/models/cell_table_model.h"

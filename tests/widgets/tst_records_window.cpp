@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The bundled captures in the window, over a real session: where their README says that a run parts
 // from A, the page of records opens, and from there the way leads to the elements.
-#include "loaders/hdf5_client.h"
+#include "loaders/hdf5/hdf5_client.h"
 #include "viewer_fixture.h"
 #include "widget_test_main.h"
 #include "widgets/views/record_detail.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The report on paper, from what the command line recorded of the bundled runs.
 #include "app/gui/report_print.h"
-#include "loaders/report_reader.h"
+#include "loaders/results/report_reader.h"
 #include "widget_test_main.h"
 
 #include <QBuffer>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // States of the window that are not "two runs, compared": what is shown, and where it leads.
-#include "loaders/hdf5_client.h"
+#include "loaders/hdf5/hdf5_client.h"
 #include "viewer_fixture.h"
 #include "wcag_contrast.h"
 #include "widget_test_main.h"

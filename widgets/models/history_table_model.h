@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/tensor_history.h"
+#include "model/compare/tensor_history.h"
 
 #include <QAbstractTableModel>
 

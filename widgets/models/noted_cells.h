@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/comparison.h"
+#include "model/compare/comparison.h"
 #include "widgets/pair_notes.h"
 
 #include <QVariant>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/record_drift.h"
-#include "model/record_window.h"
-#include "model/trace_comparison.h"
+#include "model/traces/record_drift.h"
+#include "model/traces/record_window.h"
+#include "model/traces/trace_comparison.h"
 #include "widgets/models/cell_table_model.h"
 
 namespace forkpoint {

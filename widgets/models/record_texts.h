@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/trace_record.h"
+#include "model/traces/trace_record.h"
 
 #include <QString>
 

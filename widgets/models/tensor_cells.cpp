@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/models/tensor_cells.h"
 
-#include "model/row_stats.h"
+#include "model/compare/row_stats.h"
 #include "widgets/display_text.h"
 #include "widgets/models/row_source.h"
 #include "widgets/theme.h"

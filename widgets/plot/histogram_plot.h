@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/diff_stats.h"
-#include "model/element_filter.h"
+#include "model/compare/diff_stats.h"
+#include "model/compare/element_filter.h"
 
 #include <QColor>
 #include <QWidget>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/class_row.h"
 
-#include "model/class_evidence.h"
+#include "model/compare/class_evidence.h"
 #include "widgets/display_text.h"
 #include "widgets/views/list_counts.h"
 

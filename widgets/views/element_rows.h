@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/one_sided.h"
+#include "model/compare/one_sided.h"
 #include "widgets/view_context.h"
 
 #include <map>

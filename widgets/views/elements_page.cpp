@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/elements_page.h"
 
+#include "model/compare/one_sided.h"
+#include "model/compare/row_stats.h"
 #include "model/layout.h"
-#include "model/one_sided.h"
-#include "model/row_stats.h"
 #include "widgets/display_text.h"
 #include "widgets/plot/histogram_plot.h"
 #include "widgets/theme.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/element_map.h"
+#include "model/compare/element_map.h"
 
 #include <QImage>
 #include <QWidget>

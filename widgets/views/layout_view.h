@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/pair_layout.h"
+#include "model/compare/pair_layout.h"
 #include "widgets/view_context.h"
 
 #include <QWidget>

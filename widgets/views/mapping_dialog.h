@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/mapping_trial.h"
+#include "model/traces/mapping_trial.h"
 #include "widgets/view_context.h"
 
 #include <QDialog>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/record_window.h"
+#include "model/traces/record_window.h"
 
 class QTreeView;
 

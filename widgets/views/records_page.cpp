@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/records_page.h"
 
-#include "model/kept_path.h"
+#include "model/traces/kept_path.h"
 #include "widgets/display_text.h"
 #include "widgets/models/record_cells.h"
 #include "widgets/views/flow_layout.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the page of records asks for: from record to record, in the window that is held and beyond it.
-#include "model/kept_path.h"
+#include "model/traces/kept_path.h"
 #include "widgets/display_text.h"
 #include "widgets/models/cell_table_model.h"
 #include "widgets/views/records_page.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/comparison.h"
+#include "model/compare/comparison.h"
 #include "model/run.h"
 #include "widgets/display_text.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/timeline_rows.h"
+#include "model/traces/timeline_rows.h"
 #include "widgets/metric_deltas.h"
 #include "widgets/step_axis.h"
 #include "widgets/step_pyramid.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/tensor_detail.h"
 
-#include "model/one_sided.h"
-#include "model/row_stats.h"
+#include "model/compare/one_sided.h"
+#include "model/compare/row_stats.h"
 #include "widgets/display_text.h"
 #include "widgets/theme.h"
 #include "widgets/views/card.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/tensor_facts.h"
 
+#include "model/compare/row_stats.h"
 #include "model/format.h"
-#include "model/row_stats.h"
 #include "widgets/display_text.h"
 #include "widgets/theme.h"
 

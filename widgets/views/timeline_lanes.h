@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "model/timeline.h"
+#include "model/traces/timeline.h"
 #include "widgets/step_axis.h"
 
 #include <QFontMetrics>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/where_page.h"
 
-#include "model/one_sided.h"
-#include "model/row_stats.h"
+#include "model/compare/one_sided.h"
+#include "model/compare/row_stats.h"
 #include "widgets/display_text.h"
 #include "widgets/views/flow_layout.h"
 #include "widgets/views/heat_map_view.h"

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loaders/metrics/metrics_table.h"
+
+#include "model/key_path.h"
+#include "model/same_bits.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace forkpoint {
+
+namespace {
+
+/// Names of metrics in one file; real loggers write below a thousand.
+constexpr std::size_t MaxMetrics = 10'000;
+
+/// Decimals that are all binary fractions by chance: 5^-12 is one in 2 x 10^8.
+constexpr int EnoughDecimals = 12;
+
+/// Names of one kind of what is left out that are told apart.
+constexpr std::size_t MostLeftOut = 1000;
+
+bool byStep(const MetricPoint &left, const MetricPoint &right)
+{
+    return left.step < right.step;
+}
+
+} // namespace
+
+MetricsTable::Column *MetricsTable::columnFor(std::string_view metric)
+{
+    auto found = m_columns.find(metric);
+    const bool isNew = found == m_columns.end();
+    if (m_count == m_maxPoints || (isNew && m_columns.size() == MaxMetrics)) {
+        m_full = true;
+        return nullptr;
+    }
+    if (isNew)
+        found = m_columns.emplace(metric, Column()).first;
+    return &found->second;
+}
+
+void MetricsTable::append(Column &column, std::int64_t step, double value,
+                          const PrintedDecimal *printed)
+{
+    const PrintedDecimal noInterval{0, 0, false, true, false};
+    if (printed)
+        column.printed.resize(column.points.size(), noInterval);
+    if (printed || !column.printed.empty())
+        column.printed.push_back(printed ? *printed : noInterval);
+    const std::size_t before = column.attempts.empty() ? 0 : column.attempts.back().restarts;
+    if (before != m_restarts.size())
+        column.attempts.push_back({column.points.size(), m_restarts.size()});
+    column.constant =
+        column.constant && (column.points.empty() || sameBits(column.points[0].value, value));
+    column.points.push_back({step, value});
+    ++m_count;
+}
+
+bool MetricsTable::add(std::string_view metric, std::int64_t step, double value)
+{
+    Column *column = columnFor(metric);
+    if (!column)
+        return false;
+    column->integers = false;
+    append(*column, step, value, nullptr);
+    return true;
+}
+
+bool MetricsTable::addFloat32(std::string_view metric, std::int64_t step, float value)
+{
+    Column *column = columnFor(metric);
+    if (!column)
+        return false;
+    column->float32 = true;
+    column->integers = false;
+    append(*column, step, double(value), nullptr);
+    return true;
+}
+
+bool MetricsTable::addText(std::string_view metric, std::int64_t step, const DecimalText &number)
+{
+    Column *column = columnFor(metric);
+    if (!column)
+        return false;
+    const bool changed =
+        column->points.empty() || !sameBits(column->points.back().value, number.value);
+    column->text = true;
+    column->full |= number.significantDigits >= PrintedDecimal::FullDigits && !number.wholeNumber
+        && !number.lossy;
+    column->wide |= number.wholeNumber && number.significantDigits > PrintedDecimal::FullDigits;
+    column->lossy |= number.lossy;
+    column->integers &= (number.wholeNumber || number.lossy) && !number.printed.cut;
+    const bool whole = number.wholeNumber || number.printed.exact;
+    column->whole &= whole;
+    column->dyadic &= whole || number.dyadic;
+    if (changed && column->dyadicDecimals < EnoughDecimals && number.printed.exponent < 0)
+        column->dyadicDecimals -= number.printed.exponent;
+    m_anyFull |= column->full;
+    append(*column, step, number.value, &number.printed);
+    return true;
+}
+
+void MetricsTable::supersede(std::string_view metric, std::int64_t step)
+{
+    const auto found = m_columns.find(metric);
+    if (found != m_columns.end())
+        found->second.restarts.push_back({found->second.points.size(), step});
+}
+
+void MetricsTable::supersedeAll(std::int64_t step)
+{
+    m_restarts.push_back(step);
+}
+
+/// Of the restarts from the n-th on the one that went back furthest; of none nothing.
+std::vector<MetricsTable::LowestStep> MetricsTable::lowestRestarts() const
+{
+    std::vector<LowestStep> lowest(m_restarts.size() + 1);
+    for (std::size_t i = m_restarts.size(); i-- > 0;)
+        lowest[i] = std::min(m_restarts[i], lowest[i + 1].value_or(m_restarts[i]));
+    return lowest;
+}
+
+/// From the last point to the first, so that a file of many restarts takes time in line with its size.
+void MetricsTable::dropSuperseded(Column &column, const std::vector<LowestStep> &lowest)
+{
+    if (column.restarts.empty() && m_restarts.empty())
+        return;
+    std::vector<bool> superseded(column.points.size());
+    auto restart = column.restarts.rbegin();
+    auto attempt = column.attempts.rbegin();
+    LowestStep own;
+    for (std::size_t i = column.points.size(); i-- > 0;) {
+        for (; restart != column.restarts.rend() && restart->index > i; ++restart)
+            own = std::min(restart->step, own.value_or(restart->step));
+        while (attempt != column.attempts.rend() && attempt->index > i)
+            ++attempt;
+        const auto &all = lowest[attempt == column.attempts.rend() ? 0 : attempt->restarts];
+        const std::int64_t step = column.points[i].step;
+        superseded[i] = (own && step >= *own) || (all && step >= *all);
+    }
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < column.points.size(); ++i) {
+        if (superseded[i]) {
+            column.superseded.push_back(column.points[i]);
+            continue;
+        }
+        if (!column.printed.empty())
+            column.printed[kept] = column.printed[i];
+        column.points[kept++] = column.points[i];
+    }
+    m_superseded += column.superseded.size();
+    column.points.resize(kept);
+    column.printed.resize(std::min(kept, column.printed.size()));
+}
+
+void MetricsTable::addBadLine(std::uint64_t line, std::string_view why, std::string_view part)
+{
+    if (m_badLines++ > 0)
+        return;
+    m_firstBadPlace = placeOfLine(line, part);
+    m_firstBadReason = why;
+}
+
+void MetricsTable::leaveOut(std::string_view kind, std::string_view name, LeftOut how)
+{
+    constexpr std::size_t MostKinds = 16, MostNameBytes = 256;
+    m_complete = m_complete && how != LeftOut::Gap;
+    auto found = m_leftOut.find(kind);
+    if (found == m_leftOut.end())
+        found =
+            m_leftOut.emplace(m_leftOut.size() < MostKinds ? kind : "data of other kinds", Names())
+                .first;
+    Names &names = found->second;
+    names.how = std::min(names.how, how);
+    if (names.names.size() < MostLeftOut)
+        names.names.insert(escapeInvalidUtf8(name.substr(0, MostNameBytes)));
+}
+
+void MetricsTable::describeLeftOut()
+{
+    for (const auto &[kind, names] : m_leftOut) {
+        const std::size_t count = names.names.size();
+        const std::string text = "holds " + kind + ", not compared, under "
+            + (count == MostLeftOut ? "at least " : "") + std::to_string(count)
+            + (count == 1 ? " name: " : " names: ") + *names.names.begin()
+            + (count > 1 ? " and others" : "");
+        addNote("not-read", {}, text);
+    }
+}
+
+void MetricsTable::addNote(std::string code, std::string place, std::string text)
+{
+    m_notes.push_back({Severity::Note, std::move(code), m_file, std::move(place), std::move(text)});
+}
+
+void MetricsTable::addGap(Severity severity, std::string code, std::string place, std::string text)
+{
+    m_complete = false;
+    m_notes.push_back({severity, std::move(code), m_file, std::move(place), std::move(text)});
+}
+
+bool MetricsTable::bitsKnown(const Column &column) const
+{
+    const bool isBinary = column.dyadic && column.dyadicDecimals >= EnoughDecimals;
+    const bool unrounded =
+        column.full || column.whole || isBinary || (column.constant && m_anyFull);
+    return !column.text || column.integers || (unrounded && !column.lossy);
+}
+
+void MetricsTable::repeats(const std::string &name, const MetricPoint &old, const MetricPoint &kept)
+{
+    const std::pair found{old.step, name};
+    if (!sameBits(old.value, kept.value) && (!m_attemptsDiffer || found < *m_attemptsDiffer))
+        m_attemptsDiffer = found;
+}
+
+void MetricsTable::sortPoints(const std::string &name, Column &column)
+{
+    auto &points = column.points;
+    const bool rising = std::adjacent_find(points.begin(), points.end(),
+                                           [](const MetricPoint &left, const MetricPoint &right) {
+                                               return left.step >= right.step;
+                                           })
+        == points.end();
+    if (rising)
+        return;
+    std::vector<std::size_t> order(points.size());
+    std::iota(order.begin(), order.end(), std::size_t(0));
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
+        return points[left].step < points[right].step;
+    });
+    std::vector<MetricPoint> sorted;
+    std::vector<PrintedDecimal> printed;
+    for (const std::size_t i : order) {
+        if (!sorted.empty() && sorted.back().step == points[i].step) {
+            repeats(name, sorted.back(), points[i]);
+            ++column.repeated;
+            sorted.pop_back();
+            printed.resize(std::min(printed.size(), sorted.size()));
+        }
+        sorted.push_back(points[i]);
+        if (!column.printed.empty())
+            printed.push_back(column.printed[i]);
+    }
+    m_repeated += column.repeated;
+    points = std::move(sorted);
+    column.printed = std::move(printed);
+}
+
+void MetricsTable::compareAttempts(const std::string &name, const Column &column)
+{
+    for (const MetricPoint &old : column.superseded) {
+        const auto kept = std::lower_bound(column.points.begin(), column.points.end(), old, byStep);
+        if (kept != column.points.end() && kept->step == old.step)
+            repeats(name, old, *kept);
+    }
+}
+
+std::vector<MetricSeries> MetricsTable::takeSeries()
+{
+    std::vector<MetricSeries> result;
+    const std::vector<LowestStep> lowest = lowestRestarts();
+    for (auto &[name, column] : m_columns) {
+        dropSuperseded(column, lowest);
+        sortPoints(name, column);
+        compareAttempts(name, column);
+        if (column.points.empty())
+            continue;
+        const bool known = bitsKnown(column);
+        const bool textsTellMore = !known || column.wide || column.lossy;
+        result.push_back({escapeInvalidUtf8(name), m_file, known, std::move(column.points),
+                          column.float32, column.integers, column.integers && column.lossy,
+                          textsTellMore ? std::move(column.printed) : std::vector<PrintedDecimal>(),
+                          column.superseded.size() + column.repeated});
+    }
+    m_columns.clear();
+    return result;
+}
+
+Diagnostics MetricsTable::takeDiagnostics()
+{
+    describeLeftOut();
+    if (m_badLines > 0) {
+        const std::string others = m_badLines == 1
+            ? std::string()
+            : ", and " + std::to_string(m_badLines - 1) + " more such lines";
+        m_notes.push_back(
+            {Severity::Warning, "bad-line", m_file, m_firstBadPlace, m_firstBadReason + others});
+    }
+    const std::string attempts = m_attemptsDiffer
+        ? "; the attempts first differ at step " + std::to_string(m_attemptsDiffer->first) + " ("
+            + escapeInvalidUtf8(m_attemptsDiffer->second) + ")"
+        : "; where both attempts have a number, it is the same";
+    if (m_repeated > 0) {
+        addNote("repeated-step", {},
+                "repeats steps; the later line counts, " + std::to_string(m_repeated)
+                    + " earlier points do not" + attempts);
+    }
+    if (m_superseded > 0) {
+        addNote("restarted", {},
+                "went on from an earlier step after a restart; " + std::to_string(m_superseded)
+                    + " points of the attempt before do not count" + attempts);
+    }
+    if (m_full) {
+        m_notes.push_back({Severity::Warning,
+                           std::string(toString(ErrorCode::Limit)),
+                           m_file,
+                           {},
+                           "may hold at most " + std::to_string(m_maxPoints) + " points of "
+                               + std::to_string(MaxMetrics) + " metrics, the rest was not read"});
+    }
+    return std::move(m_notes);
+}
+
+std::string placeOfLine(std::uint64_t line, std::string_view part)
+{
+    return (part.empty() ? std::string() : std::string(part) + " ") + "line "
+        + std::to_string(line);
+}
+
+} // namespace forkpoint

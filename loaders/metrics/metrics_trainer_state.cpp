@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loaders/metrics/metrics_trainer_state.h"
+
+#include "loaders/metrics/metrics_jsonl.h"
+#include "loaders/metrics/metrics_step.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <optional>
+
+namespace forkpoint {
+
+namespace {
+
+/// Rows out of root.log_history; everything else is walked over.
+class HistoryWalker final : public nlohmann::json_sax<nlohmann::json>
+{
+public:
+    explicit HistoryWalker(MetricsTable &table) : m_table(table) {}
+
+    bool found = false;
+    bool full = false;
+    std::size_t errorAt = 0;
+
+    bool null() override { return true; }
+    bool boolean(bool value) override { return addText(value ? "1" : "0"); }
+    bool number_integer(number_integer_t value) override
+    {
+        return addNumber(std::to_string(value));
+    }
+    bool number_unsigned(number_unsigned_t value) override
+    {
+        return addNumber(std::to_string(value));
+    }
+    bool number_float(number_float_t, const string_t &text) override { return addNumber(text); }
+    bool string(string_t &text) override
+    {
+        if (nonFiniteByName(text))
+            return addText(text);
+        if (m_inHistory)
+            m_table.leaveOut("texts", m_key, MetricsTable::LeftOut::Mention);
+        return true;
+    }
+    bool binary(binary_t &) override { return false; }
+    bool start_object(std::size_t) override { return enter(); }
+    bool key(string_t &text) override
+    {
+        m_key = std::move(text);
+        return true;
+    }
+    bool end_object() override
+    {
+        if (--m_depth == EntryDepth - 1 && m_inHistory)
+            flush();
+        return !full;
+    }
+    bool start_array(std::size_t) override
+    {
+        if (m_depth == 1 && m_key == "log_history")
+            m_inHistory = found = true;
+        return enter();
+    }
+    bool end_array() override
+    {
+        if (--m_depth == 1)
+            m_inHistory = false;
+        return true;
+    }
+    bool parse_error(std::size_t at, const std::string &,
+                     const nlohmann::json::exception &) override
+    {
+        errorAt = at;
+        return false;
+    }
+
+private:
+    static constexpr std::size_t EntryDepth = 3; ///< root, list, entry
+
+    bool enter() { return ++m_depth <= limits::JsonDepth; }
+
+    bool addNumber(const std::string &text)
+    {
+        if (m_inHistory && m_depth == EntryDepth && m_key == "step")
+            m_step = wholeStep(text);
+        return addText(text);
+    }
+
+    bool addText(const std::string &text)
+    {
+        const auto number = parseDecimal(text);
+        if (!m_inHistory || (m_depth == EntryDepth && m_key == "step"))
+            return true;
+        if (m_depth != EntryDepth)
+            m_table.leaveOut("numbers inside of lists and objects", m_key);
+        else if (!number)
+            m_table.leaveOut("numbers beyond float64", m_key);
+        else
+            m_row.emplace_back(m_key, *number);
+        return true;
+    }
+
+    void flush()
+    {
+        ++m_entry;
+        if (!m_step && !m_row.empty())
+            m_table.addBadLine(m_entry, "entry of log_history has no whole number 'step'");
+        for (const auto &[name, number] : m_row)
+            full = full || (m_step && !m_table.addText(name, *m_step, number));
+        m_row.clear();
+        m_step.reset();
+    }
+
+    MetricsTable &m_table;
+    std::size_t m_depth = 0;
+    bool m_inHistory = false;
+    std::string m_key;
+    std::uint64_t m_entry = 0;
+    std::vector<std::pair<std::string, DecimalText>> m_row;
+    std::optional<std::int64_t> m_step;
+};
+
+} // namespace
+
+Status readTrainerState(const ByteSource &source, MetricsTable &table, std::stop_token stop)
+{
+    FP_TRY(const auto bytes, readAll(source, 0, source.size(), limits::JsonBytes));
+    if (stop.stop_requested())
+        return Error{ErrorCode::Cancelled, source.name(), {}, "cancelled"};
+    const std::string text = quoteNonFinite(asText(bytes));
+    HistoryWalker walker(table);
+    const bool sound = nlohmann::json::sax_parse(text.begin(), text.end(), &walker);
+    if (!sound && !walker.full)
+        table.addGap(Severity::Error, "malformed", "byte " + std::to_string(walker.errorAt),
+                     "is no JSON from here on; entries before it were read");
+    if (!walker.found)
+        return Error{ErrorCode::Malformed, source.name(), {}, "must have a list 'log_history'"};
+    return {};
+}
+
+bool isTrainerState(const ByteSource &source)
+{
+    const auto size = std::min<std::uint64_t>(source.size(), limits::ProbeBytes);
+    const auto head = readAll(source, 0, size, limits::ProbeBytes);
+    if (!head.ok())
+        return false;
+    const std::string_view text = asText(*head);
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    return first != std::string_view::npos && text[first] == '{'
+        && text.find("\"global_step\"") != std::string_view::npos
+        && (text.find("\"log_history\"") != std::string_view::npos
+            || text.find("\"is_world_process_zero\"") != std::string_view::npos);
+}
+
+} // namespace forkpoint

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/catalog.h"
+#include "model/compare/comparison.h"
+
+#include <string_view>
+#include <vector>
+
+namespace forkpoint {
+
+/// What the finding "replicas-differ" of its catalogue says of that tensor; empty where there is none, or
+/// where the copies are listed as tensors of their own.
+std::string_view unlikeReplicasOf(const TensorRef &tensor, const Catalog &catalog);
+
+/// Of a tensor whose copies differ between the ranks of one run (the finding "replicas-differ" of its
+/// catalogue) one copy is compared. That it is equal to the other side's says nothing of the others:
+/// such rows are not compared, with the finding as their reason. Where it differs, the row differs.
+void doubtUnlikeReplicas(std::vector<TensorRow> &rows, const Catalog &a, const Catalog &b);
+
+} // namespace forkpoint

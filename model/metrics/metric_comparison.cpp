@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/metrics/metric_comparison.h"
+
+#include "model/metrics/metric_kind.h"
+#include "model/same_bits.h"
+#include "model/traces/trace_stage.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <set>
+#include <string_view>
+#include <tuple>
+
+namespace forkpoint {
+
+namespace {
+
+/// One logged number with what is known of it.
+struct Sample
+{
+    double value = 0;
+    const PrintedDecimal *printed = nullptr; ///< null: all bits, or nothing, is known
+    bool float32 = false;
+    bool isInteger = false; ///< with all its digits, which a float64 may not hold
+
+    bool rounded() const { return printed && !printed->exact && !isInteger; }
+    std::int64_t integer() const
+    {
+        return printed && !printed->exact ? printed->mantissa : std::int64_t(value);
+    }
+};
+
+/// How two numbers compare, given what is known of them.
+enum class Relation { Equal, Alike, Different };
+
+/// As printf's "%.4f" prints it: the exact decimal expansion, rounded. Scaling in double would
+/// round twice.
+std::string printedText(double value, int digits)
+{
+    std::array<char, 400> text; // 309 digits before the point, at most
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), value,
+                                   std::chars_format::fixed, digits);
+    return {text.data(), end.ptr};
+}
+
+bool printsAlike(double a, double b, int digits)
+{
+    if (!std::isfinite(a) || !std::isfinite(b))
+        return std::isnan(a) ? std::isnan(b) : a == b;
+    return a == b || printedText(a, digits) == printedText(b, digits);
+}
+
+/// All values that the sample may stand for, in the precision of the other side.
+DecimalRange rangeOf(const Sample &sample, bool asFloat32)
+{
+    DecimalRange range{sample.value, sample.value};
+    if (sample.rounded())
+        range = rangeOf(*sample.printed);
+    if (asFloat32)
+        range = {double(float(range.low)), double(float(range.high))};
+    return range;
+}
+
+Relation relationOf(const Sample &a, const Sample &b, bool bitsKnown)
+{
+    if (bitsKnown && a.isInteger && b.isInteger)
+        return a.integer() == b.integer() ? Relation::Equal : Relation::Different;
+    if (bitsKnown)
+        return sameBits(a.value, b.value) ? Relation::Equal : Relation::Different;
+    if (!std::isfinite(a.value) || !std::isfinite(b.value))
+        return printsAlike(a.value, b.value, 0) ? Relation::Alike : Relation::Different;
+    if (a.rounded() && b.rounded())
+        return surelyDifferent(*a.printed, *b.printed) ? Relation::Different : Relation::Alike;
+    const bool asFloat32 = a.float32 || b.float32;
+    const DecimalRange rangeA = rangeOf(a, asFloat32), rangeB = rangeOf(b, asFloat32);
+    const bool apart = rangeA.high < rangeB.low || rangeB.high < rangeA.low;
+    return apart ? Relation::Different : Relation::Alike;
+}
+
+/// Whether "%.<digits>f" of the two surely gives different texts.
+bool surelyPrintApart(const Sample &a, const Sample &b, int digits)
+{
+    if (a.isInteger && b.isInteger)
+        return a.integer() != b.integer();
+    if (!a.rounded() && !b.rounded())
+        return !printsAlike(a.value, b.value, digits);
+    if (!std::isfinite(a.value) || !std::isfinite(b.value))
+        return !printsAlike(a.value, b.value, digits);
+    const DecimalRange rangeA = rangeOf(a, false), rangeB = rangeOf(b, false);
+    if (rangeA.high < rangeB.low)
+        return !printsAlike(rangeA.high, rangeB.low, digits);
+    return rangeB.high < rangeA.low && !printsAlike(rangeB.high, rangeA.low, digits);
+}
+
+Sample sampleAt(const MetricSeries &series, std::size_t index)
+{
+    return {series.points[index].value, series.printed.empty() ? nullptr : &series.printed[index],
+            series.float32, series.integers};
+}
+
+/// Calls visit(step, sample of A, sample of B) for every step that both logged, rising.
+template <class Visit>
+void forEachCommonStep(const MetricSeries &a, const MetricSeries &b, Visit visit)
+{
+    std::size_t j = 0;
+    for (std::size_t i = 0; i < a.points.size(); ++i) {
+        while (j < b.points.size() && b.points[j].step < a.points[i].step)
+            ++j;
+        if (j < b.points.size() && b.points[j].step == a.points[i].step)
+            visit(a.points[i].step, sampleAt(a, i), sampleAt(b, j));
+    }
+}
+
+std::uint64_t pointsWithin(const MetricSeries &series, std::int64_t from, std::int64_t to)
+{
+    return std::uint64_t(
+        std::count_if(series.points.begin(), series.points.end(), [&](const MetricPoint &point) {
+            return point.step >= from && point.step <= to;
+        }));
+}
+
+std::uint64_t oneSidedSteps(const MetricSeries &a, const MetricSeries &b, std::uint64_t common)
+{
+    const std::int64_t from = std::max(a.points.front().step, b.points.front().step);
+    const std::int64_t to = std::min(a.points.back().step, b.points.back().step);
+    return pointsWithin(a, from, to) + pointsWithin(b, from, to) - 2 * common;
+}
+
+void addStep(MetricDifference &entry, std::int64_t step, const Sample &a, const Sample &b,
+             Relation relation)
+{
+    if (entry.steps++ == 0)
+        entry.first = step;
+    entry.last = step;
+    const bool differ = relation == Relation::Different;
+    entry.different += differ ? 1u : 0u;
+    const bool areIntegers = a.isInteger && b.isInteger;
+    const double difference = !differ ? 0.0
+        : areIntegers                 ? double(b.integer() - a.integer())
+                                      : b.value - a.value;
+    if (!std::isfinite(difference))
+        return;
+    entry.least = std::min(entry.least.value_or(difference), difference);
+    entry.largest = std::max(entry.largest.value_or(difference), difference);
+}
+
+/// Where all numbers of both were printed with one last place, their texts are what prints so.
+class CommonPlace
+{
+public:
+    void look(std::int64_t step, const Sample &a, const Sample &b)
+    {
+        if (!a.rounded() || !b.rounded() || a.printed->exponent != b.printed->exponent
+            || (m_exponent && *m_exponent != a.printed->exponent))
+            m_broken = true;
+        else
+            m_exponent = a.printed->exponent;
+        if (!m_broken && !m_first && surelyDifferent(*a.printed, *b.printed))
+            m_first = step;
+    }
+
+    void addTo(std::map<int, std::int64_t> &firstPrinted) const
+    {
+        constexpr int MostDigits = 17;
+        if (m_broken || !m_exponent || *m_exponent >= 0 || *m_exponent < -MostDigits)
+            return;
+        firstPrinted.erase(-*m_exponent);
+        if (m_first)
+            firstPrinted.emplace(-*m_exponent, *m_first);
+    }
+
+private:
+    std::optional<std::int32_t> m_exponent;
+    std::optional<std::int64_t> m_first;
+    bool m_broken = false;
+};
+
+void foldDifferences(const MetricSeries &a, const MetricSeries &b, MetricComparison &result)
+{
+    constexpr std::uint64_t Most = MetricComparison::MostDifferences;
+    const std::uint64_t stepsOfEntry = (result.commonSteps + Most - 1) / Most;
+    forEachCommonStep(a, b, [&](std::int64_t step, const Sample &one, const Sample &other) {
+        if (result.differences.empty() || result.differences.back().steps == stepsOfEntry)
+            result.differences.emplace_back();
+        addStep(result.differences.back(), step, one, other,
+                relationOf(one, other, result.bitsKnown));
+    });
+}
+
+MetricComparison compareSeries(const MetricSeries &a, const MetricSeries &b)
+{
+    static constexpr std::array Digits = {4, 6};
+    MetricComparison result;
+    result.name = a.name;
+    const bool holdBits = (a.integers && b.integers) || (!a.beyondFloat64 && !b.beyondFloat64);
+    result.bitsKnown = a.bitsKnown && b.bitsKnown && a.float32 == b.float32 && holdBits;
+    result.context = isBookkeepingMetric(a.name);
+    CommonPlace place;
+    forEachCommonStep(a, b, [&](std::int64_t step, const Sample &one, const Sample &other) {
+        ++result.commonSteps;
+        if (relationOf(one, other, result.bitsKnown) == Relation::Different) {
+            ++result.differentSteps;
+            if (!result.firstProvenDifference)
+                result.firstProvenDifference = step;
+        }
+        for (const int digits : Digits) {
+            if (surelyPrintApart(one, other, digits))
+                result.firstPrintedDifference.emplace(digits, step);
+        }
+        place.look(step, one, other);
+    });
+    if (result.commonSteps == 0)
+        return result;
+    place.addTo(result.firstPrintedDifference);
+    if (result.bitsKnown)
+        result.firstBitDifference = result.firstProvenDifference;
+    result.oneSidedSteps = oneSidedSteps(a, b, result.commonSteps);
+    foldDifferences(a, b, result);
+    return result;
+}
+
+void addMetric(VerdictFacts &facts, const MetricComparison &metric)
+{
+    const bool differ = metric.firstProvenDifference.has_value();
+    facts.bitsDiffer |= differ;
+    facts.hole |= metric.oneSidedSteps > 0;
+    ++facts.coverage.metricsCompared;
+    const Strength strength = metric.bitsKnown ? Strength::Bytes : Strength::Printed;
+    if (differ)
+        facts.differenceStrength = std::max(facts.differenceStrength, strength);
+    if (metric.differentSteps < metric.commonSteps)
+        facts.strength =
+            facts.strength == Strength::None ? strength : std::min(facts.strength, strength);
+}
+
+} // namespace
+
+std::vector<MetricComparison> compareMetrics(const std::vector<MetricSeries> &a,
+                                             const std::vector<MetricSeries> &b)
+{
+    std::map<std::string_view, const MetricSeries *> byName;
+    for (const MetricSeries &series : b)
+        byName.emplace(series.name, &series);
+    std::vector<MetricComparison> result;
+    for (const MetricSeries &series : a) {
+        const auto partner = byName.find(series.name);
+        if (partner == byName.end())
+            continue;
+        MetricComparison comparison = compareSeries(series, *partner->second);
+        if (comparison.commonSteps > 0)
+            result.push_back(std::move(comparison));
+    }
+    std::sort(result.begin(), result.end(),
+              [](const auto &left, const auto &right) { return left.name < right.name; });
+    return result;
+}
+
+VerdictFacts metricFacts(const std::vector<MetricSeries> &a, const std::vector<MetricSeries> &b,
+                         const std::vector<MetricComparison> &compared)
+{
+    VerdictFacts facts;
+    std::set<std::string_view> names;
+    std::uint64_t points = 0, common = 0;
+    for (const auto *side : {&a, &b}) {
+        for (const MetricSeries &series : *side) {
+            if (isBookkeepingMetric(series.name)) {
+                facts.metricsOfMachine = true;
+                continue;
+            }
+            names.insert(series.name);
+            points += series.points.size();
+            facts.pointsPassedOver += series.passedOver;
+        }
+    }
+    for (const MetricComparison &metric : compared) {
+        if (metric.context)
+            continue;
+        addMetric(facts, metric);
+        common += metric.commonSteps;
+    }
+    facts.stepsOfOneSide = points > 2 * common;
+    facts.coverage.metricsTotal = names.size();
+    // What one side did not log is no difference of the runs: a log never tells all.
+    facts.oneSidedIncomplete = facts.coverage.metricsCompared < facts.coverage.metricsTotal;
+    facts.nothingInScope = facts.coverage.metricsCompared == 0;
+    return facts;
+}
+
+const MetricComparison *firstToPart(const std::vector<MetricComparison> &compared)
+{
+    const auto key = [](const MetricComparison &metric) {
+        return std::tuple(*metric.firstProvenDifference, causalPlace(metricStage(metric.name)),
+                          std::string_view(metric.name));
+    };
+    const MetricComparison *first = nullptr;
+    for (const MetricComparison &metric : compared) {
+        if (metric.context || !metric.firstProvenDifference)
+            continue;
+        if (!first || key(metric) < key(*first))
+            first = &metric;
+    }
+    return first;
+}
+
+} // namespace forkpoint

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/compare/finding.h"
+#include "model/traces/causal_chain.h"
+
+#include <optional>
+#include <vector>
+
+namespace forkpoint {
+
+struct FirstDivergence;
+
+/// Rule M28: what was falsified stays in the report, with its proof. Links of the chain before the
+/// divergence that are equal by evidence that may say so: the difference did not begin there. A
+/// link of the divergence's own step counts only where the causal order places both. Nothing where
+/// no link is proven.
+std::optional<Finding> ruledOutStages(const std::vector<ChainLink> &chain,
+                                      const FirstDivergence &divergence);
+
+/// Rule M28 for operations: those at which a rank first differs and which are not to blame, since
+/// they cannot vary (M13) or a peer brought the difference into the collective (M11).
+std::vector<Finding> ruledOutOperations(const TraceComparison &trace);
+
+} // namespace forkpoint
