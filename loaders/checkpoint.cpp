@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/checkpoint.h"
 
+#include "loaders/elements/copies_read.h"
 #include "loaders/elements/extent_origin.h"
 #include "loaders/elements/extent_reader.h"
 
@@ -62,7 +63,10 @@ Status Checkpoint::read(TensorIndex tensor, std::uint64_t firstByte, MutableByte
     const TensorRef &ref = m_catalog.tensors[tensor];
     if (ref.unreadable)
         return *ref.unreadable;
-    return readExtents(ref, m_files, firstByte, out);
+    FP_CHECK(readExtents(ref, m_files, firstByte, out));
+    const auto copies = m_copies.find(tensor);
+    return copies == m_copies.end() ? Status()
+                                    : compareCopies(copies->second, m_files, firstByte, out);
 }
 
 void Checkpoint::willRead(TensorIndex tensor, std::uint64_t firstByte, std::uint64_t size) const
@@ -87,6 +91,8 @@ Status Checkpoint::unchanged() const
 std::optional<TensorOrigin> Checkpoint::origin(TensorIndex tensor) const
 {
     if (tensor >= m_catalog.tensors.size() || m_catalog.tensors[tensor].unreadable)
+        return std::nullopt;
+    if (m_copies.contains(tensor)) // a digest known of one copy's bytes says nothing of the others
         return std::nullopt;
     return originOf(m_catalog.tensors[tensor], m_files);
 }
@@ -170,6 +176,8 @@ void CheckpointBuilder::merge(CheckpointBuilder part, const KeyPath &prefix)
     }
     append(m_catalog.diagnostics, std::move(part.m_catalog.diagnostics));
     append(m_catalog.findings, std::move(part.m_catalog.findings));
+    for (const KeyPath &path : part.m_copiesToCompare)
+        compareCopiesOf(joined(prefix, path));
     m_catalog.complete = m_catalog.complete && part.m_catalog.complete;
 }
 
@@ -179,21 +187,54 @@ std::shared_ptr<const Checkpoint> CheckpointBuilder::build(std::string format)
     for (const auto &file : m_files)
         m_catalog.files.push_back(file->name());
     m_catalog.finish(StateClassRules::builtin());
-    // The one place where every extent is checked, whichever loader made it.
+    checkExtents();
+    auto copies = copiesToCompare();
+    return std::shared_ptr<const Checkpoint>(
+        new Checkpoint(std::move(m_catalog), std::move(m_files), std::move(copies)));
+}
+
+void CheckpointBuilder::setUnreadable(TensorRef &tensor, Error error)
+{
+    error = std::move(error).atPlace("tensor '" + tensor.name + "'");
+    if (!tensor.files.empty() && error.file.empty())
+        error.file = tensor.files.front();
+    addDiagnostic(error, Severity::Error);
+    tensor.unreadable = std::move(error);
+}
+
+/// The one place where every extent is checked, whichever loader made it.
+void CheckpointBuilder::checkExtents()
+{
     for (TensorRef &tensor : m_catalog.tensors) {
         if (tensor.unreadable)
             continue;
         Status status = validateExtents(tensor, m_files);
-        if (status.ok())
-            continue;
-        Error error = std::move(status).error().atPlace("tensor '" + tensor.name + "'");
-        if (!tensor.files.empty() && error.file.empty())
-            error.file = tensor.files.front();
-        addDiagnostic(error, Severity::Error);
-        tensor.unreadable = std::move(error);
+        if (!status.ok())
+            setUnreadable(tensor, std::move(status).error());
     }
-    return std::shared_ptr<const Checkpoint>(
-        new Checkpoint(std::move(m_catalog), std::move(m_files)));
+}
+
+Checkpoint::Copies CheckpointBuilder::copiesToCompare()
+{
+    Checkpoint::Copies result;
+    for (TensorIndex i = 0; i < m_catalog.tensors.size() && !m_copiesToCompare.empty(); ++i) {
+        TensorRef &tensor = m_catalog.tensors[i];
+        if (tensor.unreadable || !m_copiesToCompare.contains(tensor.path))
+            continue;
+        auto copies = furtherCopies(tensor);
+        Status status = copies.empty()
+            ? Status(Error{ErrorCode::Unsupported, {}, {}, "where its copies lie cannot be told"})
+            : Status();
+        for (const TensorRef &copy : copies) {
+            if (status.ok())
+                status = validateExtents(copy, m_files);
+        }
+        if (status.ok())
+            result.emplace(i, std::move(copies));
+        else
+            setUnreadable(tensor, std::move(status).error());
+    }
+    return result;
 }
 
 } // namespace forkpoint

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -24,14 +25,19 @@ public:
 
 private:
     friend class CheckpointBuilder;
-    Checkpoint(Catalog catalog, std::vector<std::shared_ptr<const ByteSource>> files)
+    /// Of tensors whose copies are compared when they are read: the tensor as further ranks have it.
+    using Copies = std::map<TensorIndex, std::vector<TensorRef>>;
+
+    Checkpoint(Catalog catalog, std::vector<std::shared_ptr<const ByteSource>> files, Copies copies)
         : m_catalog(std::move(catalog)),
-          m_files(std::move(files))
+          m_files(std::move(files)),
+          m_copies(std::move(copies))
     {
     }
 
     Catalog m_catalog;
     std::vector<std::shared_ptr<const ByteSource>> m_files;
+    Copies m_copies;
 };
 
 /// What a loader fills. Paths identify items; names, classes, counts and order are derived by
@@ -55,6 +61,8 @@ public:
     void addDiagnostic(Diagnostic diagnostic);
     void addDiagnostic(const Error &error, Severity severity);
     void addFinding(Finding finding);
+    /// Whoever reads that tensor reads its replicas, too, and gets an error where they differ.
+    void compareCopiesOf(KeyPath path) { m_copiesToCompare.insert(std::move(path)); }
     void setIncomplete() { m_catalog.complete = false; }
     std::uint64_t newStorage() { return m_nextStorage++; }
 
@@ -69,8 +77,13 @@ public:
     std::shared_ptr<const Checkpoint> build(std::string format);
 
 private:
+    void checkExtents();
+    void setUnreadable(TensorRef &tensor, Error error);
+    Checkpoint::Copies copiesToCompare();
+
     Catalog m_catalog;
     std::vector<std::shared_ptr<const ByteSource>> m_files;
+    std::set<KeyPath> m_copiesToCompare;
     std::map<OwnerCoordinate, OwnerIndex> m_owners;
     std::uint64_t m_nextStorage = 0;
 };

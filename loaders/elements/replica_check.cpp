@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/elements/replica_check.h"
 
+#include "loaders/elements/copies_read.h"
 #include "loaders/elements/extent_reader.h"
 #include "loaders/elements/running_digest.h"
 #include "loaders/limits.h"
@@ -11,28 +12,6 @@
 namespace forkpoint {
 
 namespace {
-
-/// The smallest box that holds all of the extents.
-std::optional<Box> boxOf(const std::vector<Extent> &extents)
-{
-    std::optional<Box> whole;
-    for (const Extent &extent : extents) {
-        if (extent.fills != Extent::Fills::Box)
-            return std::nullopt;
-        if (!whole) {
-            whole = extent.box;
-            continue;
-        }
-        for (std::size_t i = 0; i < whole->origin.size(); ++i) {
-            const Index from = std::min(whole->origin[i], extent.box.origin[i]);
-            const Index to = std::max(whole->origin[i] + whole->size[i],
-                                      extent.box.origin[i] + extent.box.size[i]);
-            whole->origin[i] = from;
-            whole->size[i] = to - from;
-        }
-    }
-    return whole;
-}
 
 /// The part of `tensor` that `extents` hold, as a tensor of its own.
 TensorRef partOf(const TensorRef &tensor, std::vector<Extent> extents, const Box &box)
@@ -53,20 +32,25 @@ TensorRef partOf(const TensorRef &tensor, std::vector<Extent> extents, const Box
 class Checker
 {
 public:
-    Checker(CheckpointBuilder &builder, std::stop_token stop)
+    Checker(CheckpointBuilder &builder, std::stop_token stop, std::uint64_t mostBytes)
         : m_builder(builder),
-          m_stop(std::move(stop))
+          m_stop(std::move(stop)),
+          m_left(mostBytes)
     {
     }
 
-    void check(const TensorRef &tensor)
+    /// False where some of its copies were not compared.
+    bool check(const TensorRef &tensor)
     {
+        bool isWhole = true;
         // Of each box the copies: the one that was taken, then its replicas.
         std::map<std::pair<std::vector<Index>, std::vector<Index>>, std::vector<TensorRef>> boxes;
         for (const Replica &replica : tensor.replicas) {
             const auto box = boxOf(replica.extents);
-            if (!box)
+            if (!box) {
+                isWhole = false;
                 continue;
+            }
             auto &copies = boxes[{box->origin, box->size}];
             if (copies.empty())
                 copies.push_back(taken(tensor, *box));
@@ -74,22 +58,16 @@ public:
             copies.back().owner = replica.owner;
         }
         for (auto &[box, copies] : boxes)
-            compare(tensor, copies);
+            isWhole = compare(tensor, copies) && isWhole;
+        return isWhole;
     }
-
-    std::size_t skipped() const { return m_skipped; }
 
 private:
     static TensorRef taken(const TensorRef &tensor, const Box &box)
     {
         std::vector<Extent> extents;
         for (const Extent &extent : tensor.extents) {
-            bool isInside = extent.fills == Extent::Fills::Box;
-            for (std::size_t i = 0; i < box.origin.size() && isInside; ++i) {
-                isInside = extent.box.origin[i] >= box.origin[i]
-                    && extent.box.origin[i] + extent.box.size[i] <= box.origin[i] + box.size[i];
-            }
-            if (isInside)
+            if (extent.fills == Extent::Fills::Box && isInside(extent.box, box))
                 extents.push_back(extent);
         }
         const OwnerIndex owner = extents.empty() ? NoOwner : extents.front().owner;
@@ -98,13 +76,13 @@ private:
         return part;
     }
 
-    void compare(const TensorRef &tensor, const std::vector<TensorRef> &copies)
+    bool compare(const TensorRef &tensor, const std::vector<TensorRef> &copies)
     {
         std::vector<std::pair<std::string, std::string>> groups; // digest, who holds that
         for (const TensorRef &copy : copies) {
             const auto digest = digestOf(copy);
             if (!digest)
-                return void(++m_skipped);
+                return false;
             const auto group = std::find_if(groups.begin(), groups.end(), [&](const auto &known) {
                 return known.first == *digest;
             });
@@ -114,7 +92,7 @@ private:
                 group->second += "; " + nameOf(copy.owner);
         }
         if (groups.size() < 2)
-            return;
+            return true;
         std::string text;
         for (const auto &[digest, names] : groups)
             text += (text.empty() ? "" : " | ") + names;
@@ -124,6 +102,7 @@ private:
                               Severity::Warning,
                               name + ": ranks that should hold the same do not: " + text,
                               {name}});
+        return true;
     }
 
     std::string nameOf(OwnerIndex owner) const
@@ -138,10 +117,10 @@ private:
         const std::uint64_t bytes =
             copy.shape.count().value_or(0) * (copy.dtype.positionBits() / 8);
         const auto files = m_builder.files();
-        if (copy.dtype.positionBits() % 8 != 0 || bytes > limits::ReplicaBytes - m_read
+        if (copy.dtype.positionBits() % 8 != 0 || bytes > m_left
             || !validateExtents(copy, files).ok())
             return std::nullopt;
-        m_read += bytes;
+        m_left -= bytes;
         RunningDigest digest("sha256");
         std::vector<std::byte> buffer;
         for (std::uint64_t at = 0; at < bytes; at += Step) {
@@ -155,33 +134,45 @@ private:
 
     CheckpointBuilder &m_builder;
     std::stop_token m_stop;
-    std::uint64_t m_read = 0;
-    std::size_t m_skipped = 0;
+    std::uint64_t m_left; ///< bytes that may still be read
 };
+
+void tellSkipped(std::size_t tensors, std::string_view what, CheckpointBuilder &builder)
+{
+    if (tensors > 0)
+        builder.addDiagnostic({Severity::Note,
+                               "replicas",
+                               {},
+                               {},
+                               "copies that ranks hold alike of " + std::to_string(tensors)
+                                   + " tensors " + std::string(what)});
+}
 
 } // namespace
 
-void checkReplicas(CheckpointBuilder &builder, std::stop_token stop)
+void checkReplicas(CheckpointBuilder &builder, std::stop_token stop, std::uint64_t mostBytes)
 {
-    checkReplicas(builder.catalog().tensors, builder, std::move(stop));
+    Checker checker(builder, std::move(stop), mostBytes);
+    std::vector<KeyPath> left;
+    for (const TensorRef &tensor : builder.catalog().tensors) {
+        if (!tensor.unreadable && !tensor.replicas.empty() && !checker.check(tensor))
+            left.push_back(tensor.path);
+    }
+    tellSkipped(left.size(), "are compared whenever these are read", builder);
+    for (KeyPath &path : left)
+        builder.compareCopiesOf(std::move(path));
 }
 
 void checkReplicas(const std::vector<TensorRef> &tensors, CheckpointBuilder &builder,
                    std::stop_token stop)
 {
-    Checker checker(builder, std::move(stop));
+    Checker checker(builder, std::move(stop), limits::ReplicaBytes);
+    std::size_t skipped = 0;
     for (const TensorRef &tensor : tensors) {
         if (!tensor.unreadable && !tensor.replicas.empty())
-            checker.check(tensor);
+            skipped += checker.check(tensor) ? 0 : 1;
     }
-    if (checker.skipped() > 0) {
-        builder.addDiagnostic({Severity::Note,
-                               "replicas",
-                               {},
-                               {},
-                               "copies of " + std::to_string(checker.skipped())
-                                   + " parts that ranks hold alike were not compared"});
-    }
+    tellSkipped(skipped, "were not compared with each other", builder);
 }
 
 } // namespace forkpoint
