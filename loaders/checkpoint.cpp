@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 namespace forkpoint {
 
@@ -86,6 +87,32 @@ Status Checkpoint::unchanged() const
     for (const auto &file : m_files)
         FP_CHECK(file->unchanged());
     return {};
+}
+
+Status Checkpoint::holdersUnchanged(TensorIndex tensor) const
+{
+    std::set<FileIndex> holders;
+    if (tensor < m_catalog.tensors.size())
+        for (const Extent &extent : m_catalog.tensors[tensor].extents)
+            if (extent.fills != Extent::Fills::FillValue && extent.file < m_files.size())
+                holders.insert(extent.file);
+    for (const FileIndex file : holders)
+        FP_CHECK(m_files[file]->unchanged());
+    return {};
+}
+
+std::vector<std::shared_ptr<const FileState>> Checkpoint::fileStates() const
+{
+    std::vector<std::shared_ptr<const FileState>> states;
+    for (const auto &file : m_files)
+        if (const std::optional<ByteOrigin> origin = file->origin(); origin && origin->file)
+            states.push_back(origin->file);
+    // Members of an archive share its state.
+    std::ranges::sort(states);
+    const auto repeated = std::ranges::unique(states);
+    states.erase(repeated.begin(), repeated.end());
+    std::ranges::sort(states, {}, [](const auto &state) { return state->path; });
+    return states;
 }
 
 std::optional<TensorOrigin> Checkpoint::origin(TensorIndex tensor) const

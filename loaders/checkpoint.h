@@ -21,6 +21,8 @@ public:
     Status read(TensorIndex tensor, std::uint64_t firstByte, MutableByteView out) const override;
     void willRead(TensorIndex tensor, std::uint64_t firstByte, std::uint64_t size) const override;
     Status unchanged() const override;
+    Status holdersUnchanged(TensorIndex tensor) const override;
+    std::vector<std::shared_ptr<const FileState>> fileStates() const override;
     std::optional<TensorOrigin> origin(TensorIndex tensor) const override;
 
 private:

@@ -7,7 +7,9 @@
 #include "model/result.h"
 #include "model/tensor_origin.h"
 
+#include <memory>
 #include <optional>
+#include <vector>
 
 namespace forkpoint {
 
@@ -38,6 +40,12 @@ public:
     /// After a pass over the data: whether any file changed since it was opened, by identity,
     /// size or modification time. The first such change is the error.
     virtual Status unchanged() const = 0;
+
+    /// After a look at one tensor: as unchanged(), of the files that hold it alone where they are known.
+    virtual Status holdersUnchanged(TensorIndex) const { return unchanged(); }
+
+    /// The files as they were when they were opened, as far as the bytes come from such.
+    virtual std::vector<std::shared_ptr<const FileState>> fileStates() const { return {}; }
 
     /// Where the bytes of that tensor come from; nothing where that cannot be told.
     virtual std::optional<TensorOrigin> origin(TensorIndex) const { return std::nullopt; }

@@ -56,6 +56,8 @@ void Session::Core::add(Job job, JobWatch::Kind kind, Then follows)
         m_watch.ended(*id, title, kind, end, error);
         if (then)
             then(end, error);
+        if (error && error->code == ErrorCode::Changed)
+            m_listener.filesChecked(*error);
         sample();
     };
     const std::string title = job.title;

@@ -4,12 +4,14 @@
 #include "model/run.h"
 
 #include <deque>
+#include <map>
 #include <mutex>
 
 namespace forkpoint {
 
 /// A run that keeps the last few opened steps, so that looking at elements does not open again what
-/// a comparison has just opened.
+/// a comparison has just opened. A step that has to be opened again is Changed where its files are
+/// no longer what they were.
 class StepCache final : public Run
 {
 public:
@@ -34,10 +36,15 @@ private:
         std::size_t index = 0;
         std::shared_ptr<const TensorSource> source;
     };
+    using States = std::vector<std::shared_ptr<const FileState>>;
+
+    std::shared_ptr<const TensorSource> known(std::size_t index) const;
+    Status isAsBefore(std::size_t index, const TensorSource &source) const;
 
     std::shared_ptr<const Run> m_run;
     mutable std::mutex m_mutex;
-    mutable std::deque<Entry> m_entries; ///< newest first
+    mutable std::deque<Entry> m_entries;            ///< newest first
+    mutable std::map<std::size_t, States> m_before; ///< of steps that are no longer kept
 };
 
 /// Position of a step in a run: that of a run without numbers is its only one. Without a number

@@ -109,6 +109,13 @@ std::optional<PairAddress> readableSide(const PairAddress &address, const CanRea
     return hasA ? a : b;
 }
 
+/// Nothing of one side by itself is shown in its place: the request is dropped, or the file is
+/// another one than that which was compared.
+bool isFinal(const Error &error)
+{
+    return error.code == ErrorCode::Cancelled || error.code == ErrorCode::Changed;
+}
+
 /// Statistics of a pair, a unit of about 8 MiB a batch.
 struct Measuring
 {
@@ -206,7 +213,7 @@ bool Measuring::goOnAlone(JobControl &control)
 Result<Batch> Measuring::measureNext(JobControl &control)
 {
     Result<DiffStats> measured = unit(control);
-    if (!measured && measured.error().code != ErrorCode::Cancelled && goOnAlone(control))
+    if (!measured && !isFinal(measured.error()) && goOnAlone(control))
         return Batch::More;
     FP_TRY(const DiffStats more, std::move(measured));
     stats.append(more);
@@ -217,6 +224,7 @@ Result<Batch> Measuring::measureNext(JobControl &control)
             {"measuring", shown().name, shown().bytes / elements * next, shown().bytes, 0, 0});
         return Batch::More;
     }
+    FP_CHECK(holdersUnchanged(*pair));
     facts.stats = std::make_shared<const DiffStats>(std::move(stats));
     hand(control);
     return Batch::Done;
@@ -246,6 +254,7 @@ Result<ElementPage> readPage(const SessionInputs &inputs, const PairAddress &add
     FP_TRY(ElementPage page,
            readElements(pair, query, control.stop(),
                         [&](const Progress &progress) { control.report(progress); }));
+    FP_CHECK(holdersUnchanged(pair));
     addPlaces(page, pair);
     return page;
 }
@@ -256,7 +265,7 @@ Result<ElementPage> readWhatIsThere(const SessionInputs &inputs, const PairAddre
                                     const ElementQuery &query, JobControl &control)
 {
     Result<ElementPage> both = readPage(inputs, address, query, control);
-    if (both || both.error().code == ErrorCode::Cancelled)
+    if (both || isFinal(both.error()))
         return both;
     const ElementQuery byIndex{ElementOrder::ByIndex, query.offset, query.count, query.filter};
     std::optional<ElementPage> page;
@@ -296,7 +305,9 @@ Result<bool> MapWork::advance(JobControl &control)
 {
     Result<bool> more =
         growing.builder ? growing.builder->advance(control.stop()) : begin(address, query, control);
-    if (more || more.error().code == ErrorCode::Cancelled)
+    if (more.ok() && !*more)
+        FP_CHECK(holdersUnchanged(growing.builder->pair()));
+    if (more || isFinal(more.error()))
         return more;
     const auto ownQuery = [&](const PairAddress &alone) {
         MapQuery own = query;
@@ -336,6 +347,7 @@ JobBatch nextDifferenceBatch(SessionInputs inputs, PairAddress address, Index fr
         FP_TRY(const TensorPairRef pair, pairRefOf(inputs, address, control.stop()));
         FP_TRY(const std::optional<Index> index,
                nextDifference(pair, from, backward, control.stop()));
+        FP_CHECK(holdersUnchanged(pair));
         control.post([deliver, index] { deliver(index); });
         return Batch::Done;
     };

@@ -64,6 +64,7 @@ public:
     Result<bool> advance(std::stop_token stop);
     Progress progress() const;
     const ElementMap &map() const { return m_map; }
+    const TensorPairRef &pair() const { return m_pair; }
 
 private:
     Status takeRun(Index outer, Index innerFirst, Index innerCount);

@@ -24,6 +24,14 @@ struct TensorPairRef
     const TensorRef &tensorB() const { return sourceB->catalog().tensors[b]; }
 };
 
+/// After elements of a pair were read: whether its files are those that were opened. Where one is
+/// not, what was read may be of two states of it, and is not shown.
+inline Status holdersUnchanged(const TensorPairRef &pair)
+{
+    FP_CHECK(pair.sourceA->holdersUnchanged(pair.a));
+    return pair.sourceB->holdersUnchanged(pair.b);
+}
+
 enum class ElementOrder {
     ByIndex,   ///< every element, by index: the window [offset, offset + count)
     Differing, ///< the differing ones, by index: the offset-th and what follows

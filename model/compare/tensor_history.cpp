@@ -2,6 +2,7 @@
 #include "model/compare/tensor_history.h"
 
 #include "model/compare/compare_rows.h"
+#include "model/compare/element_reader.h"
 #include "model/compare/pair_reading.h"
 
 #include <algorithm>
@@ -119,10 +120,11 @@ Result<bool> HistoryBuilder::advance(const ComputeBackend &backend, std::stop_to
         if (!measurable(left.ref(), right.ref()))
             return;
         Result<DiffStats> stats = measureAll(left, right, backend, stop);
-        if (stats.ok())
+        const Status still = holdersUnchanged({x->source, y->source, x->tensor, y->tensor});
+        if (stats.ok() && still.ok())
             into = std::move(stats).value();
         else
-            note(stats.error());
+            note(stats.ok() ? still.error() : stats.error());
     };
     compare(a, b, point.difference);
     compare(m_beforeA, a, point.updateA);

@@ -108,6 +108,16 @@ Status AssembledSource::read(TensorIndex tensor, std::uint64_t firstByte, Mutabl
                                                 : readInTurn(*plan, firstByte, out);
 }
 
+Status AssembledSource::holdersUnchanged(TensorIndex tensor) const
+{
+    if (!m_plans[tensor])
+        return m_below->holdersUnchanged(m_original[tensor]);
+    for (const AssembledPiece &piece : m_plans[tensor]->pieces)
+        for (const TensorIndex copy : piece.copies)
+            FP_CHECK(m_below->holdersUnchanged(copy));
+    return {};
+}
+
 /// `first` counts from the piece's beginning.
 Status AssembledSource::readPiece(const AssembledPiece &piece, std::uint64_t first,
                                   MutableByteView out) const

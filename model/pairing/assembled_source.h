@@ -50,6 +50,7 @@ public:
     Status read(TensorIndex tensor, std::uint64_t firstByte, MutableByteView out) const override;
     void willRead(TensorIndex tensor, std::uint64_t firstByte, std::uint64_t size) const override;
     Status unchanged() const override { return m_below->unchanged(); }
+    Status holdersUnchanged(TensorIndex tensor) const override;
     std::optional<TensorOrigin> origin(TensorIndex tensor) const override;
     const RecordedDigests *recorded(TensorIndex tensor) const override;
 

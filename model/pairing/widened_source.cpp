@@ -37,6 +37,10 @@ public:
     const Catalog &catalog() const override { return m_catalog; }
     Status read(TensorIndex tensor, std::uint64_t first, MutableByteView out) const override;
     Status unchanged() const override { return m_source->unchanged(); }
+    Status holdersUnchanged(TensorIndex) const override
+    {
+        return m_source->holdersUnchanged(m_tensor);
+    }
 
 private:
     std::shared_ptr<const TensorSource> m_source;
