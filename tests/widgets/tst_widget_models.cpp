@@ -108,6 +108,7 @@ private Q_SLOTS:
     void displayTextMakesHostileNamesInert();
     void elementsHaveTheDigitsOfTheirType();
     void tableSortsByRawValues();
+    void tableSortsNumbersAgainstNoneFirst();
     void tableFiltersAndKeepsPlacesWhileResultsArrive();
     void aPlaceholderIsNoShape();
     void onlyDifferingShowsUnknownOnesAtTheEnd();
@@ -207,6 +208,34 @@ void TestWidgetModels::tableSortsByRawValues()
     QVERIFY(bar(2) > 0.1 && bar(2) < 1.0);
     const QVariant none = model.index(0, int(TensorColumn::MaxAbs)).data(BarRole);
     QVERIFY(none.isValid() && none.toDouble() == 0.0); // its number stands where the others do
+}
+
+void TestWidgetModels::tableSortsNumbersAgainstNoneFirst()
+{
+    auto comparison = makeComparison({differingRow("a.w", {{4, 4}}, 4, 0.5, 7),
+                                      differingRow("b.w", {{4, 4}}, 8, 0.25, 900),
+                                      differingRow("c.w", {{4, 4}}, 8, 100.0, 900)},
+                                     {});
+    DiffStats stats = *comparison->tensors[0].stats;
+    stats.maxAbs = 0.0; // of the finite pairs
+    stats.nanB = 1;
+    comparison->tensors[0].stats = std::make_shared<const DiffStats>(stats);
+    stats.nanA = 1;
+    stats.infA = 3;
+    stats.infB = 1;
+    comparison->tensors[1].stats = std::make_shared<const DiffStats>(stats);
+    TensorTableModel model;
+    model.setComparison(comparison);
+    model.sort(int(TensorColumn::MaxAbs), Qt::DescendingOrder);
+    QStringList cells;
+    for (int row = 0; row < 2; ++row)
+        cells += cell(model, row, int(TensorColumn::MaxAbs));
+    cells.sort();
+    const QStringList expected{QStringLiteral("NaN in B"), QStringLiteral("more Inf in A")};
+    QCOMPARE(cells, expected);
+    QCOMPARE(model.index(0, int(TensorColumn::MaxAbs)).data(BarRole).toDouble(), 1.0);
+    model.sort(int(TensorColumn::MaxAbs), Qt::AscendingOrder);
+    QVERIFY(names(model).first() == QStringLiteral("c.w"));
 }
 
 void TestWidgetModels::tableFiltersAndKeepsPlacesWhileResultsArrive()

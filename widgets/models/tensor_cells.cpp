@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 namespace forkpoint {
@@ -62,6 +63,31 @@ QString noNumber(const TensorRow &row)
     return QStringLiteral("–");
 }
 
+/// "NaN in B": what one side has more of than the other, and no distance measures. Empty where it
+/// is as many on both.
+QString notFiniteText(const TensorRow &row)
+{
+    if (!row.stats || !measuredType(row).isFloating())
+        return {};
+    const auto told = [](const QString &what, Index inA, Index inB) {
+        const QString side = inB > inA ? QStringLiteral("B") : QStringLiteral("A");
+        return (std::min(inA, inB) == 0 ? tr("%1 in %2") : tr("more %1 in %2")).arg(what, side);
+    };
+    const DiffStats &stats = *row.stats;
+    if (stats.nanA != stats.nanB)
+        return told(QStringLiteral("NaN"), stats.nanA, stats.nanB);
+    if (stats.infA != stats.infB)
+        return told(QStringLiteral("Inf"), stats.infA, stats.infB);
+    return {};
+}
+
+/// To sort by: a number against none is further apart than any two numbers. -1 without one.
+double distanceOf(const TensorRow &row)
+{
+    return notFiniteText(row).isEmpty() ? maxAbsOf(row).value_or(-1.0)
+                                        : std::numeric_limits<double>::infinity();
+}
+
 QString cellText(const TensorRow &row, TensorColumn column)
 {
     switch (column) {
@@ -81,6 +107,8 @@ QString cellText(const TensorRow &row, TensorColumn column)
     case TensorColumn::MaxAbs: {
         if (row.stats && measuredType(row).isInteger())
             return groupedText(row.stats->maxAbsInteger);
+        if (const QString told = notFiniteText(row); !told.isEmpty())
+            return told;
         const std::optional<double> magnitude = maxAbsOf(row);
         return magnitude ? magnitudeText(*magnitude) : noNumber(row);
     }
@@ -113,7 +141,8 @@ QString toolTip(const TensorRow &row, TensorColumn column)
     if (row.stats && measuredType(row).isFloating() && row.stats->maxUlp > 0)
         text += tr("\nmax ULP ") + groupedText(std::uint64_t(row.stats->maxUlp));
     if (row.stats && column == TensorColumn::MaxAbs)
-        text += u'\n' + QString::number(maxAbsOf(row).value_or(0.0), 'g', 17);
+        text += (notFiniteText(row).isEmpty() ? tr("\n") : tr("\nwhere both are finite: "))
+            + QString::number(maxAbsOf(row).value_or(0.0), 'g', 17);
     return plainToolTip(text);
 }
 
@@ -124,7 +153,7 @@ std::uint64_t keyOf(const TensorRow &row, TensorColumn column)
     case TensorColumn::Shape: return row.elements;
     case TensorColumn::Differs: return sortKey(shareOf(row));
     case TensorColumn::MaxUlp: return sortKey(ulpOf(row));
-    case TensorColumn::MaxAbs: return sortKey(maxAbsOf(row).value_or(-1.0));
+    case TensorColumn::MaxAbs: return sortKey(distanceOf(row));
     case TensorColumn::Class: return std::uint64_t(row.stateClass);
     default: return 0;
     }
@@ -136,7 +165,7 @@ QVariant sortValue(const TensorRow &row, TensorColumn column)
     case TensorColumn::Sign: return int(row.status);
     case TensorColumn::Differs: return shareOf(row);
     case TensorColumn::MaxUlp: return ulpOf(row);
-    case TensorColumn::MaxAbs: return maxAbsOf(row).value_or(-1.0);
+    case TensorColumn::MaxAbs: return distanceOf(row);
     case TensorColumn::Shape: return qulonglong(row.elements);
     case TensorColumn::Class: return int(row.stateClass);
     default: return cellText(row, column);
@@ -246,6 +275,8 @@ QVariant tensorCell(const TensorRow &row, TensorColumn column, int role,
     if (column == TensorColumn::Differs)
         return std::max(0.0, shareOf(row));
     if (column == TensorColumn::MaxAbs) {
+        if (std::isinf(distanceOf(row)))
+            return 1.0;
         const double magnitude = maxAbsOf(row).value_or(0.0);
         return magnitude > 0.0 && std::isfinite(magnitude) ? scale.fraction(magnitude) : 0.0;
     }
