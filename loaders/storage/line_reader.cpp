@@ -3,24 +3,16 @@
 
 namespace forkpoint {
 
-namespace {
-
-/// What is read at once: little at first, for who wants a few lines, more and more of who goes on.
-constexpr std::size_t BlockBytes = 64 * 1024;
-constexpr std::size_t MostBlockBytes = 512 * 1024;
-
-} // namespace
-
 Status LineReader::fill()
 {
     m_buffer.erase(m_buffer.begin(), m_buffer.begin() + std::ptrdiff_t(m_begin));
     m_begin = 0;
     const std::size_t had = m_buffer.size();
-    const std::size_t block = std::clamp(m_buffer.capacity(), BlockBytes, MostBlockBytes);
-    const std::size_t more = std::size_t(std::min<std::uint64_t>(block, m_end - m_offset));
+    const std::size_t more = std::size_t(std::min<std::uint64_t>(m_block, m_end - m_offset));
     m_buffer.resize(had + more);
     FP_CHECK(m_source.read(m_offset, MutableByteView(m_buffer).subspan(had)));
     m_offset += more;
+    m_block = std::min(2 * m_block, MostBlock);
     return {};
 }
 
@@ -43,6 +35,7 @@ void LineReader::seek(std::uint64_t line, std::uint64_t byte)
     m_buffer.clear();
     m_begin = 0;
     m_skipping = false;
+    m_block = LeastBlock;
     m_offset = m_lineByte = std::min(byte, m_end);
     m_line = line - 1;
 }

@@ -48,6 +48,8 @@ public:
     Result<std::optional<Line>> next();
 
 private:
+    static constexpr std::size_t LeastBlock = 64 * 1024, MostBlock = 512 * 1024;
+
     Status fill();
     Line take(std::size_t length, bool ended);
 
@@ -58,6 +60,8 @@ private:
     std::uint64_t m_offset = 0; ///< of the first byte not yet read
     std::uint64_t m_line = 0;
     std::uint64_t m_lineByte = 0; ///< where the next line begins
+    /// What is read at once: little at first, for who wants a few lines, more and more of who goes on.
+    std::size_t m_block = LeastBlock;
     std::vector<std::byte> m_buffer;
     std::size_t m_begin = 0; ///< of the part of the buffer not yet handed out
     bool m_skipping = false; ///< inside a line over the cap
