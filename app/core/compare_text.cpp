@@ -3,6 +3,7 @@
 
 #include "app/core/resume_text.h"
 #include "model/compare/element_plane.h"
+#include "model/compare/lost_items.h"
 #include "model/format.h"
 #include "model/text/printable.h"
 #include "model/text/value_text.h"
@@ -232,8 +233,10 @@ std::vector<const Row *> rowsWith(const std::vector<Row> &rows, ItemStatus statu
 
 std::string valueLine(const ValueRow &row)
 {
-    return "  " + printable(row.name) + "  " + printable(shownChange(row.valueA, row.valueB))
-        + withinText(row) + (isContext(row.stateClass) ? "  (context)" : "") + "\n";
+    return "  " + printable(row.name) + "  "
+        + printable(shownChange(row.valueA, row.valueB, mayBeLost(row) ? "not found" : "absent"))
+        + withinText(row) + (isContext(row.stateClass) ? "  (context)" : "")
+        + (mayBeLost(row) ? "  " + row.reason : "") + "\n";
 }
 
 std::string nameLine(const TensorRow &row)

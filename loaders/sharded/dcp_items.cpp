@@ -61,6 +61,14 @@ Result<std::shared_ptr<const ByteSource>> openItem(const std::shared_ptr<const B
     return source;
 }
 
+/// Whether the record of every torch.save lies in what is none: a range that was cut elsewhere.
+bool holdsPartOfZip(ByteView bytes)
+{
+    constexpr std::string_view Record = "/data.pkl";
+    const auto *begin = reinterpret_cast<const char *>(bytes.data());
+    return std::string_view(begin, bytes.size()).find(Record) != std::string_view::npos;
+}
+
 /// The one tensor that a container holds; its file is `part`'s.
 Result<TensorRef> storedTensor(const std::shared_ptr<const ByteSource> &source, const DType &dtype,
                                const Shape &shape, const std::stop_token &stop,
@@ -214,6 +222,8 @@ Status DcpItems::object(const DcpItem &item, const KeyPath &path)
         return listBarePickle(source, context);
     // A stream that the writer was handed as it is.
     FP_TRY(const auto bytes, readAll(*source, 0, source->size(), limits::DecodedObjectBytes));
+    if (holdsPartOfZip(bytes))
+        return mismatch("holds a part of a torch.save, and does not begin with one");
     Value value;
     value.type = ValueType::Bytes;
     value.count = bytes.size();

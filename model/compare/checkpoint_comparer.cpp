@@ -4,6 +4,7 @@
 #include "model/compare/compare_rows.h"
 #include "model/compare/comparer_state.h"
 #include "model/compare/comparison_findings.h"
+#include "model/compare/lost_items.h"
 #include "model/compare/owner_differences.h"
 #include "model/compare/unlike_replicas.h"
 #include "model/pairing/content_join.h"
@@ -316,6 +317,7 @@ ComparisonContext CheckpointComparer::State::context() const
 void CheckpointComparer::State::finish(std::stop_token stop)
 {
     doubtUnlikeReplicas(result.tensors, a->catalog(), b->catalog());
+    tellMayBeLost(result, a->catalog(), b->catalog());
     for (TensorRow &row : result.tensors) {
         if (!row.stats || row.status != ItemStatus::Different)
             continue;

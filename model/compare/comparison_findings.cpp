@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/compare/comparison_findings.h"
 
+#include "model/compare/lost_items.h"
 #include "model/compare/owner_differences.h"
+#include "model/compare/rank_copies.h"
 #include "model/format.h"
 #include "model/pairing/layout_findings.h"
 #include "model/pairing/tied_tensors.h"
 #include "model/text/value_text.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
 
 namespace forkpoint {
 
@@ -24,7 +28,9 @@ void addRecipe(const CheckpointComparison &comparison, std::vector<Finding> &fin
     Finding finding{"recipe-differs", Certainty::Is, Severity::Warning, {}, {}};
     std::string firsts;
     for (const ValueRow &row : comparison.values) {
-        if (row.stateClass != StateClass::Recipe || row.status == ItemStatus::Identical)
+        if (row.stateClass != StateClass::Recipe || row.status == ItemStatus::Identical
+            || mayBeLost(row)
+            || (row.status == ItemStatus::NotCompared && !(row.valueA && row.valueB)))
             continue;
         finding.where.push_back(row.name);
         if (finding.where.size() > 3)
@@ -168,7 +174,9 @@ void addNotFinite(const CheckpointComparison &comparison, std::vector<Finding> &
 }
 
 /// A tensor on one side only may still be there under another name: a tied head stored twice.
-void addStoredTwice(const CheckpointComparison &comparison, std::vector<Finding> &findings)
+/// `told`: names of which a finding has said so already.
+void addStoredTwice(const CheckpointComparison &comparison, const std::set<std::string_view> &told,
+                    std::vector<Finding> &findings)
 {
     const auto isOneSided = [](const TensorRow &row) {
         return row.status == ItemStatus::OnlyInA || row.status == ItemStatus::OnlyInB;
@@ -185,7 +193,7 @@ void addStoredTwice(const CheckpointComparison &comparison, std::vector<Finding>
     for (const TensorRow &row : comparison.tensors) {
         const bool onlyA = row.status == ItemStatus::OnlyInA && row.fingerprintA;
         const bool onlyB = row.status == ItemStatus::OnlyInB && row.fingerprintB;
-        if ((!onlyA && !onlyB) || row.elements <= 1)
+        if ((!onlyA && !onlyB) || row.elements <= 1 || told.contains(row.name))
             continue;
         const auto &others = onlyA ? ofB : ofA;
         const auto found = others.find((onlyA ? row.fingerprintA : row.fingerprintB)->tensor);
@@ -251,7 +259,12 @@ std::vector<Finding> comparisonFindings(const CheckpointComparison &comparison,
     addMeetings(comparison, pairing, findings);
     addKindsDiffer(comparison, findings);
     addNotFinite(comparison, findings);
-    addStoredTwice(comparison, findings);
+    std::vector<Finding> ofRanks = rankCopyFindings(comparison);
+    std::set<std::string_view> told;
+    for (const Finding &finding : ofRanks)
+        told.insert(finding.where.begin(), finding.where.end());
+    addStoredTwice(comparison, told, findings);
+    std::move(ofRanks.begin(), ofRanks.end(), std::back_inserter(findings));
     addRounded(comparison, rounded, findings);
     for (Finding &finding : ownerFindings(comparison, a, b, mayRead ? OwnerBytes : 0, stop))
         findings.push_back(std::move(finding));

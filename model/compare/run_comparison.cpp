@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/compare/run_comparison.h"
 
+#include "model/compare/lost_items.h"
+
 #include "model/metrics/metric_kind.h"
 #include "model/traces/trace_stage.h"
 
@@ -76,7 +78,7 @@ template <class Row>
 bool decides(const Row &row)
 {
     return !isContext(row.stateClass) && row.status != ItemStatus::Identical
-        && row.status != ItemStatus::NotCompared && !row.withinTolerance;
+        && row.status != ItemStatus::NotCompared && !row.withinTolerance && !mayBeLost(row);
 }
 
 std::vector<Candidate> differingItems(const CheckpointComparison &comparison)

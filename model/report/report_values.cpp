@@ -2,6 +2,7 @@
 // The sections of a report that speak of values: the recipe apart, because it is the first suspect.
 #include "model/report/report_document.h"
 
+#include "model/compare/lost_items.h"
 #include "model/format.h"
 
 #include <algorithm>
@@ -13,10 +14,11 @@ namespace {
 /// Bytes of a value that a table shows; JSON has all of it.
 constexpr std::size_t ValueBytes = 300;
 
-ReportCell valueCell(const std::optional<Value> &value)
+ReportCell valueCell(const std::optional<Value> &value, const ValueRow &row)
 {
-    return value ? verbatim(value->toDisplay(), ValueBytes)
-                 : ReportCell{"absent", ReportTone::OneSided, false, {}};
+    return value
+        ? verbatim(value->toDisplay(), ValueBytes)
+        : ReportCell{mayBeLost(row) ? "not found" : "absent", ReportTone::OneSided, false, {}};
 }
 
 template <class Keep>
@@ -33,8 +35,8 @@ ReportTable valuesTable(const std::vector<ValueRow> &values, bool withClass, Kee
         table.rows.push_back({verbatim(row.name)});
         if (withClass)
             table.rows.back().push_back({std::string(toString(row.stateClass)), {}, false, {}});
-        table.rows.back().push_back(valueCell(row.valueA));
-        table.rows.back().push_back(valueCell(row.valueB));
+        table.rows.back().push_back(valueCell(row.valueA, row));
+        table.rows.back().push_back(valueCell(row.valueB, row));
         const bool within = row.withinTolerance;
         table.rows.back().push_back({within ? "within tolerance" : wordsOf(toString(row.status)),
                                      within ? ReportTone::Equal : toneOf(row.status),

@@ -30,7 +30,8 @@ std::string shownValue(const Value &value)
     return folded(value.toDisplay(), 0);
 }
 
-std::string shownChange(const std::optional<Value> &a, const std::optional<Value> &b)
+std::string shownChange(const std::optional<Value> &a, const std::optional<Value> &b,
+                        std::string_view missing)
 {
     const std::string left = a ? a->toDisplay() : std::string();
     const std::string right = b ? b->toDisplay() : std::string();
@@ -38,8 +39,8 @@ std::string shownChange(const std::optional<Value> &a, const std::optional<Value
         std::mismatch(left.begin(), left.end(), right.begin(), right.end()).first - left.begin());
     const bool isLate = a && b && common > Longest - BeforeDifference;
     const std::size_t from = isLate ? common - BeforeDifference : 0;
-    return (a ? folded(left, std::min(from, left.size())) : "absent") + " → "
-        + (b ? folded(right, std::min(from, right.size())) : "absent");
+    return (a ? folded(left, std::min(from, left.size())) : std::string(missing)) + " → "
+        + (b ? folded(right, std::min(from, right.size())) : std::string(missing));
 }
 
 } // namespace forkpoint

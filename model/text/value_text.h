@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace forkpoint {
 
@@ -12,7 +13,9 @@ namespace forkpoint {
 /// how long it is. Not escaped.
 std::string shownValue(const Value &value);
 
-/// "0.1 → 0.2", "absent → 3". Of long texts the part from shortly before their first difference.
-std::string shownChange(const std::optional<Value> &a, const std::optional<Value> &b);
+/// "0.1 → 0.2", "absent → 3", with `missing` for what a side lacks. Of long texts the part from shortly
+/// before their first difference.
+std::string shownChange(const std::optional<Value> &a, const std::optional<Value> &b,
+                        std::string_view missing = "absent");
 
 } // namespace forkpoint

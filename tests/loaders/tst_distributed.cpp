@@ -240,6 +240,39 @@ private slots:
                  findings[0].text.c_str());
     }
 
+    /// A range that does not begin with the torch.save that lies in it is no stream of bytes.
+    void aContainerWithoutItsBeginningIsTold()
+    {
+        const QByteArray Begin("PK\x03\x04");
+        const QString path = Data + "/dcp/one";
+        int damaged = 0;
+        for (const auto &entry : fs::directory_iterator(path.toStdString())) {
+            if (entry.path().extension() != ".distcp")
+                continue;
+            const QByteArray bytes = test::fileBytes(QString::fromStdString(entry.path().string()));
+            for (auto at = bytes.indexOf(Begin); at >= 0; at = bytes.indexOf(Begin, at + 1)) {
+                if (!bytes.mid(at + 30, 60).contains("/data.pkl"))
+                    continue; // another record of the same container
+                const Copy copy(path);
+                QByteArray changed = bytes;
+                changed[at] = 'X';
+                QFile file(
+                    QString::fromStdString((copy.path() / entry.path().filename()).string()));
+                QVERIFY(file.open(QIODevice::WriteOnly) && file.write(changed) == changed.size());
+                file.close();
+                const Opened opened(copy.path());
+                QVERIFY(opened.source);
+                const Catalog &catalog = opened.source->catalog();
+                QVERIFY(!catalog.diagnostics.empty());
+                QVERIFY(std::none_of(
+                    catalog.values.begin(), catalog.values.end(),
+                    [](const ValueRef &value) { return value.value.type == ValueType::Bytes; }));
+                ++damaged;
+            }
+        }
+        QVERIFY(damaged > 2);
+    }
+
     void noFileIsLostInSilence_data()
     {
         QTest::addColumn<QString>("path");

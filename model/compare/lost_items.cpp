@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "model/compare/lost_items.h"
+
+namespace forkpoint {
+
+void tellMayBeLost(CheckpointComparison &comparison, const Catalog &a, const Catalog &b)
+{
+    const auto tell = [&](auto &row) {
+        if (row.status == ItemStatus::OnlyInA && !b.complete)
+            row.reason = "B is incomplete and may have lost it";
+        else if (row.status == ItemStatus::OnlyInB && !a.complete)
+            row.reason = "A is incomplete and may have lost it";
+    };
+    for (TensorRow &row : comparison.tensors)
+        tell(row);
+    for (ValueRow &row : comparison.values)
+        tell(row);
+}
+
+} // namespace forkpoint

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "model/catalog.h"
+#include "model/compare/comparison.h"
+
+namespace forkpoint {
+
+/// Of rows that one side alone has: the other side is incomplete and may have lost them with a file.
+/// They get that as their reason; they stay what they are, and decide nothing.
+void tellMayBeLost(CheckpointComparison &comparison, const Catalog &a, const Catalog &b);
+
+/// Whether that is so of a row.
+template <class Row>
+bool mayBeLost(const Row &row)
+{
+    return (row.status == ItemStatus::OnlyInA || row.status == ItemStatus::OnlyInB)
+        && !row.reason.empty();
+}
+
+} // namespace forkpoint

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What ranks should hold alike and do not, against a side where they do; and what an incomplete side lacks.
+#include "model/compare/lost_items.h"
+#include "model/compare/rank_copies.h"
+
+#include <QTest>
+
+using namespace forkpoint;
+
+namespace {
+
+TensorRow tensorRow(std::string name, bool inA, std::uint64_t digest)
+{
+    TensorRow row;
+    row.name = std::move(name);
+    (inA ? row.a : row.b) = 0;
+    row.status = inA ? ItemStatus::OnlyInA : ItemStatus::OnlyInB;
+    (inA ? row.fingerprintA : row.fingerprintB) =
+        TensorFingerprint{Digest128{digest, 1}, Digest128{digest, 2}};
+    return row;
+}
+
+ValueRow valueRow(std::string name, bool inA, std::int64_t value)
+{
+    ValueRow row;
+    row.name = std::move(name);
+    (inA ? row.a : row.b) = 0;
+    row.status = inA ? ItemStatus::OnlyInA : ItemStatus::OnlyInB;
+    (inA ? row.valueA : row.valueB) = Value::integer(value);
+    return row;
+}
+
+} // namespace
+
+class RankCopiesTest : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void theOddRankIsNamed()
+    {
+        CheckpointComparison comparison;
+        comparison.tensors.push_back(tensorRow("w.step", true, 7));
+        for (const int rank : {0, 1, 10, 2})
+            comparison.tensors.push_back(
+                tensorRow("rank_" + std::to_string(rank) + ".w.step", false, rank == 1 ? 8u : 7u));
+        comparison.tensors.push_back(tensorRow("rank_0.other", false, 7));
+        const auto findings = rankCopyFindings(comparison);
+        QCOMPARE(findings.size(), std::size_t(1));
+        QCOMPARE(findings[0].text,
+                 std::string("w.step is one for all ranks of A, those of B do not agree: ranks 0, "
+                             "2 and 10 have what A has, rank 1 has not"));
+        QCOMPARE(findings[0].where.size(), std::size_t(5));
+    }
+
+    void valuesToo()
+    {
+        CheckpointComparison comparison;
+        comparison.values = {valueRow("rank_0.tokens", true, 4), valueRow("rank_1.tokens", true, 5),
+                             valueRow("tokens", false, 6)};
+        const auto findings = rankCopyFindings(comparison);
+        QCOMPARE(findings.size(), std::size_t(1));
+        QCOMPARE(findings[0].text,
+                 std::string("tokens is one for all ranks of B, those of A do not agree: none has "
+                             "what B has"));
+    }
+
+    void whatIsNotReadIsNotJudged()
+    {
+        CheckpointComparison comparison;
+        comparison.tensors = {tensorRow("w", true, 7), tensorRow("rank_0.w", false, 7),
+                              tensorRow("rank_1.w", false, 8)};
+        comparison.tensors[1].fingerprintB.reset();
+        QVERIFY(rankCopyFindings(comparison).empty());
+        comparison.tensors = {tensorRow("w", true, 7), tensorRow("rank_x.w", false, 7),
+                              tensorRow("rank_.w", false, 8), tensorRow("w.rank_1", false, 8)};
+        QVERIFY(rankCopyFindings(comparison).empty());
+    }
+
+    void anIncompleteSideMayHaveLostWhatItLacks()
+    {
+        CheckpointComparison comparison;
+        comparison.tensors = {tensorRow("w", true, 7), tensorRow("v", false, 7)};
+        comparison.values = {valueRow("x", true, 1)};
+        Catalog a, b;
+        b.complete = false;
+        tellMayBeLost(comparison, a, b);
+        QVERIFY(mayBeLost(comparison.tensors[0]));
+        QVERIFY(!mayBeLost(comparison.tensors[1])); // A has all of its files, and not this
+        QVERIFY(mayBeLost(comparison.values[0]));
+    }
+};
+
+QTEST_APPLESS_MAIN(RankCopiesTest)
+#include "tst_rank_copies.moc"
