@@ -78,6 +78,14 @@ SelfCheck checkSchedule(double number, const CounterReference &reference)
                 "is " + reference.iterationName + " " + numberText(*reference.iteration) + " x "
                     + numberText(processes) + " processes, as accelerate counts"};
     }
+    const double times =
+        reference.iteration && *reference.iteration > 0 ? number / *reference.iteration : 0;
+    if (reference.processes > 1 && times > processes && times == std::floor(times)) {
+        return {std::nullopt,
+                "is " + reference.iterationName + " x " + numberText(times) + ", generators of "
+                    + numberText(processes)
+                    + " processes are there: accelerate counts each, files may be missing"};
+    }
     if (several
         && std::find(reference.updates.begin(), reference.updates.end(), number)
             != reference.updates.end())

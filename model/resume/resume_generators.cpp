@@ -243,6 +243,49 @@ private:
     std::map<std::string, std::size_t> m_numbers;
 };
 
+/// Numbers that belong to a generator's words and are values of their own: what lies beside words in
+/// numpy's ('MT19937', words, position, has_gauss, gauss) and Python's (version, words, gauss), and
+/// in numpy's dictionary {"state": {"key", "pos"}, "has_gauss", "gauss"}.
+std::vector<std::string> numbersBeside(std::string_view words)
+{
+    const std::string parent = parentOf(words);
+    if (parent.empty())
+        return {};
+    if (words.ends_with(".1"))
+        return {parent + "2", parent + "3", parent + "4"};
+    if (!words.ends_with(".state.key"))
+        return {};
+    const std::string above = parentOf(std::string_view(parent).substr(0, parent.size() - 1));
+    return {parent + "pos", above + "has_gauss", above + "gauss"};
+}
+
+/// Equal words make equal generators only with equal numbers beside them.
+class NumbersBeside
+{
+public:
+    explicit NumbersBeside(const std::vector<ResumeItem> &items)
+    {
+        for (const ResumeItem &item : items) {
+            if (item.stateClass == StateClass::Rng && !item.isTensor)
+                m_byName.emplace(item.name, &item);
+        }
+    }
+
+    void apply(ResumeFact &fact) const
+    {
+        for (const std::string &name : numbersBeside(fact.name)) {
+            const auto found = m_byName.find(name);
+            if (found == m_byName.end() || fact.equal != true || found->second->equal == true)
+                continue;
+            fact.equal = found->second->equal;
+            fact.relation = fact.equal ? name + " differs" : std::string();
+        }
+    }
+
+private:
+    std::unordered_map<std::string_view, const ResumeItem *> m_byName;
+};
+
 } // namespace
 
 std::vector<ResumeFact> generatorFacts(const std::vector<ResumeItem> &items, const ResumeSide &a,
@@ -255,6 +298,7 @@ std::vector<ResumeFact> generatorFacts(const std::vector<ResumeItem> &items, con
     std::vector<ResumeFact> facts;
     RankTable table;
     StateNumbers numbers;
+    const NumbersBeside beside(items);
     for (const ResumeItem &item : items) {
         if (stop.stop_requested())
             break;
@@ -276,6 +320,7 @@ std::vector<ResumeFact> generatorFacts(const std::vector<ResumeItem> &items, con
                 fact.equal = false; // its position is a value of its own
             // Else the two are not comparable: unlike runs may have a rank of that number.
         }
+        beside.apply(fact);
         facts.push_back(std::move(fact));
         const OwnerCoordinate rank = rules.ranksOf(item.name);
         if (rank.axes.empty())

@@ -174,6 +174,51 @@ private slots:
         QCOMPARE(holdsWith(200, 1), std::optional(false));
         QCOMPARE(holdsWith(200, 4), std::optional(false));
         QCOMPARE(holdsWith(201, 2), std::optional(false));
+        QCOMPARE(holdsWith(300, 2), std::optional<bool>()); // the third one's file may be lost
+    }
+
+    /// The words of a generator are one item, its position and a kept variate are others.
+    void equalWordsAreNoEqualGenerator_data()
+    {
+        QTest::addColumn<QString>("words");
+        QTest::addColumn<QString>("number");
+        QTest::addColumn<std::optional<bool>>("expected");
+        const std::optional<bool> differ = false, equal = true;
+        QTest::newRow("position") << "rng_state.numpy.1"
+                                  << "rng_state.numpy.2" << differ;
+        QTest::newRow("kept") << "rng_state.numpy.1"
+                              << "rng_state.numpy.4" << differ;
+        QTest::newRow("Python's kept") << "rng_state.python.1"
+                                       << "rng_state.python.2" << differ;
+        QTest::newRow("key") << "rng_state.np.state.key"
+                             << "rng_state.np.state.pos" << differ;
+        QTest::newRow("gauss") << "rng_state.np.state.key"
+                               << "rng_state.np.gauss" << differ;
+        QTest::newRow("another's") << "rng_state.numpy.1"
+                                   << "rng_state.python.2" << equal;
+        QTest::newRow("no tuple") << "rng_state.cpu"
+                                  << "rng_state.draws" << equal;
+    }
+
+    void equalWordsAreNoEqualGenerator()
+    {
+        QFETCH(QString, words);
+        QFETCH(QString, number);
+        QFETCH(std::optional<bool>, expected);
+        const auto with = [&](std::int64_t value) {
+            auto source = std::make_shared<MemorySource>();
+            source->add(MemorySource::pathOf(words.toStdString()), "uint32", {624},
+                        std::vector<std::uint32_t>(624, 5));
+            source->addValue(number.toStdString(), Value::integer(value));
+            source->finish();
+            return source;
+        };
+        const SourcePtr a = with(700), b = with(701); // no position that a state can have
+        const auto facts = resumeFacts(compare(a, b), *a, *b, Plenty, {});
+        const ResumeFact *fact = find(facts, "generator", words.toStdString());
+        QVERIFY(fact);
+        QCOMPARE(fact->equal, expected);
+        QCOMPARE(fact->relation, expected == false ? number.toStdString() + " differs" : "");
     }
 
     /// Two processes against one: that rank 0 draws otherwise is told, and judged no difference.
