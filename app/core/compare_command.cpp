@@ -2,6 +2,7 @@
 #include "app/core/compare_command.h"
 
 #include "loaders/traces/mapping_sheet.h"
+#include "model/compare/divergence_row.h"
 #include "model/format.h"
 #include "model/text/shell_word.h"
 #include "model/text/text.h"
@@ -101,12 +102,17 @@ std::string openWords(const OpenOptions &open)
 std::string elementsLine(const CompareCommand &command, const RunComparison &comparison)
 {
     const auto &rows = comparison.shown.tensors;
-    const auto divergence = firstDivergenceIn(comparison.shown);
-    const auto first = std::find_if(rows.begin(), rows.end(), [&](const TensorRow &row) {
-        return divergence && row.name == divergence->name && row.stats
-            && row.stats->differentElements > 0;
-    });
-    if (first == rows.end())
+    const auto isMeasured = [](const TensorRow *row) {
+        return row && row->stats && row->stats->differentElements > 0;
+    };
+    const auto rowOf = [&](const std::optional<FirstDivergence> &divergence) {
+        return divergence ? rowOfDivergence(rows, *divergence) : nullptr;
+    };
+    const TensorRow *first = rowOf(comparison.firstDivergence);
+    if (!isMeasured(
+            first)) // a logged number, a record that was not kept: the first of the step shown
+        first = rowOf(firstDivergenceIn(comparison.shown));
+    if (!isMeasured(first))
         return {};
     CompareCommand atStep = command;
     if (!atStep.steps.only && comparison.shownStep)

@@ -2,6 +2,7 @@
 // What the session says, and what of it is selected.
 #include "app/gui/file_names.h"
 #include "app/gui/session_context.h"
+#include "model/compare/divergence_row.h"
 #include "widgets/display_text.h"
 
 #include <QDir>
@@ -16,29 +17,6 @@ namespace {
 QString absolute(const QString &path)
 {
     return QDir::isAbsolutePath(path) ? path : QDir::cleanPath(QDir::currentPath() + u'/' + path);
-}
-
-/// Whether `word` stands in a path whose parts are joined by dots, from one dot to the next.
-bool hasPart(const std::string &path, const std::string &word)
-{
-    for (std::size_t at = path.find(word); at != std::string::npos; at = path.find(word, at + 1)) {
-        const std::size_t end = at + word.size();
-        if (at > 0 && path[at - 1] == '.' && (end == path.size() || path[end] == '.'))
-            return true;
-    }
-    return false;
-}
-
-/// The tensor that a trace kept of the record where the runs part.
-std::optional<std::size_t> keptRow(const std::vector<TensorRow> &rows, const FirstDivergence &first)
-{
-    const auto found = std::find_if(rows.begin(), rows.end(), [&](const TensorRow &row) {
-        const auto &place = row.recorded;
-        return place && place->stage == first.stage && place->microBatch == first.microBatch
-            && (!place->rank || !first.rank || place->rank == first.rank)
-            && hasPart(row.name, first.name);
-    });
-    return found == rows.end() ? std::nullopt : std::optional(std::size_t(found - rows.begin()));
 }
 
 } // namespace
@@ -196,10 +174,8 @@ std::optional<std::size_t> SessionContext::rowWorthShowing() const
     if (rows.empty())
         return std::nullopt;
     if (m_comparison && m_comparison->firstDivergence) {
-        const FirstDivergence &first = *m_comparison->firstDivergence;
-        const auto row = rowNamed(first.name);
-        if (const auto found = row ? row : keptRow(rows, first))
-            return found;
+        if (const TensorRow *row = rowOfDivergence(rows, *m_comparison->firstDivergence))
+            return std::size_t(row - rows.data());
     }
     const auto different = std::find_if(rows.begin(), rows.end(), [](const TensorRow &row) {
         return row.status == ItemStatus::Different;

@@ -14,7 +14,7 @@ std::vector<Finding> runConclusions(const RunComparison &comparison)
     std::vector<Finding> findings;
     const auto &divergence = comparison.firstDivergence;
     if (divergence) {
-        if (auto ruledOut = ruledOutStages(comparison.chain, *divergence))
+        if (auto ruledOut = ruledOutStages(comparison.chain, *divergence, comparison.metrics))
             findings.push_back(std::move(*ruledOut));
         if (auto late = firstBitAgainstDigit(divergence->step, comparison.metrics))
             findings.push_back(std::move(*late));

@@ -2,6 +2,7 @@
 // The sections of a report that speak of tensors and of metrics.
 #include "model/report/report_document.h"
 
+#include "model/compare/divergence_row.h"
 #include "model/compare/row_stats.h"
 #include "model/compare/ulp_quantile.h"
 #include "model/format.h"
@@ -176,15 +177,15 @@ void addPlots(const RunComparison &comparison, const std::vector<const TensorRow
 {
     // The first that differs leads, whatever its size; the largest follow.
     std::vector<const TensorRow *> plotted;
-    for (const TensorRow *row : rows) {
-        if (comparison.firstDivergence && row->name == comparison.firstDivergence->name
-            && hasHistogram(*row))
-            plotted.push_back(row);
-    }
+    const auto &divergence = comparison.firstDivergence;
+    const TensorRow *first =
+        divergence ? rowOfDivergence(comparison.shown.tensors, *divergence) : nullptr;
+    if (first && hasHistogram(*first))
+        plotted.push_back(first);
     for (const TensorRow *row : rows) {
         if (plotted.size() == PlottedTensors)
             break;
-        if (hasHistogram(*row) && (plotted.empty() || plotted.front() != row))
+        if (hasHistogram(*row) && row != first)
             plotted.push_back(row);
     }
     const bool measured = std::any_of(rows.begin(), rows.end(), [](const TensorRow *row) {
@@ -195,9 +196,13 @@ void addPlots(const RunComparison &comparison, const std::vector<const TensorRow
             ReportText{"No histograms: this comparison was read back from a report made without "
                        "--full.",
                        ReportTone::Unknown});
-    if (plotted.size() > 1)
+    if (plotted.size() > 1) {
+        const bool leads = plotted.front() == first;
         section.blocks.emplace_back(
-            ReportText{"Plotted: the first that differs, then the largest differences.", {}});
+            ReportText{leads ? "Plotted: where the runs part, then the largest differences."
+                             : "Plotted: the largest differences.",
+                       {}});
+    }
     for (const TensorRow *row : plotted)
         section.blocks.emplace_back(
             TensorPlot{row->name, captionOf(*row), *row->stats, measuredType(*row).isFloating()});

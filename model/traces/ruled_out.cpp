@@ -2,6 +2,7 @@
 #include "model/traces/ruled_out.h"
 
 #include "model/compare/run_comparison.h"
+#include "model/metrics/metric_kind.h"
 #include "model/traces/stage_table.h"
 #include "model/traces/trace_stage.h"
 
@@ -24,9 +25,29 @@ bool isBefore(const ChainLink &link, const FirstDivergence &divergence)
     return isRecord && end < unknown && causalPlace(link.stage) < end;
 }
 
-std::string words(const ChainLink &link)
+/// The metrics that were logged of a link, if nothing else is in it.
+std::vector<std::string> loggedAlone(const ChainLink &link,
+                                     const std::vector<MetricComparison> &metrics)
 {
-    const std::string what = link.stage == UnknownStage ? "what has no known stage" : link.stage;
+    std::vector<std::string> names;
+    for (const MetricComparison &metric : metrics) {
+        const auto isOfStep = [&](const MetricDifference &entry) {
+            return entry.steps == 1 && entry.first == *link.step;
+        };
+        if (stageOfMetric(metric.name) == link.stage
+            && std::any_of(metric.differences.begin(), metric.differences.end(), isOfStep))
+            names.push_back(metric.name);
+    }
+    if (names.size() < link.compared)
+        names.clear();
+    return names;
+}
+
+std::string words(const ChainLink &link, const std::vector<std::string> &logged)
+{
+    std::string what = link.stage == UnknownStage ? "what has no known stage" : link.stage;
+    for (std::size_t i = 0; i < logged.size(); ++i)
+        what = (i == 0 ? "the logged " : what + " and ") + logged[i];
     return what + " of step " + std::to_string(*link.step) + " ("
         + std::string(toString(link.strength)) + ")";
 }
@@ -48,7 +69,8 @@ void add(std::vector<Finding> &findings, const RecordName &record, Certainty cer
 } // namespace
 
 std::optional<Finding> ruledOutStages(const std::vector<ChainLink> &chain,
-                                      const FirstDivergence &divergence)
+                                      const FirstDivergence &divergence,
+                                      const std::vector<MetricComparison> &metrics)
 {
     std::vector<const ChainLink *> links;
     for (const ChainLink &link : chain) {
@@ -67,8 +89,12 @@ std::optional<Finding> ruledOutStages(const std::vector<ChainLink> &chain,
             ++earlier;
             continue;
         }
-        finding.text += (finding.text.empty() ? "" : ", ") + words(*link);
-        finding.where.push_back(link->stage);
+        const std::vector<std::string> logged = loggedAlone(*link, metrics);
+        finding.text += (finding.text.empty() ? "" : ", ") + words(*link, logged);
+        for (const std::string &place : logged.empty() ? std::vector{link->stage} : logged) {
+            if (std::find(finding.where.begin(), finding.where.end(), place) == finding.where.end())
+                finding.where.push_back(place);
+        }
     }
     finding.text = "ruled out as where it began, being proven equal before it: " + finding.text
         + (earlier > 0 ? "; and every proven link of earlier steps" : "");

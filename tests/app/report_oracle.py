@@ -211,6 +211,32 @@ def traces(folder: Path) -> None:
             expect(file.read_bytes() == once[suffix], f"trace-{name}.{suffix}: not the same when read back")
 
 
+def captures(folder: Path) -> None:
+    """Where the runs part comes first: its tensor leads the plots, and the command for its elements names it."""
+    for b in ("C", "D", "F"):
+        files = {suffix: folder / f"capture-{b}.{suffix}" for suffix in ("html", "json", "md")}
+        options = [word for file in files.values() for word in ("--report", file)]
+        run("compare", "captures/A", f"captures/{b}", "--no-index", *options)
+        document, page = json.loads(files["json"].read_text()), files["html"].read_text()
+        Page(page, f"capture-{b}.html")
+        first = document["first_divergence"]
+        kept = f"{first['stage']}.{first['name']}"
+        row = next((tensor for tensor in document["tensors"] if tensor["name"] == kept), None)
+        expect(b != "C" or row is not None, f"capture {b}: the tensor of the first divergence was kept")
+        if row is not None and row["status"] == "different" and document["step"] == first["step"]:
+            captions = [re.sub("<[^>]*>", "", c) for c in re.findall("<figcaption>(.*?)</figcaption>", page)]
+            leading = next(c for c in captions if "largest |B" in c)
+            expect(leading.startswith(f"{kept}:"), f"capture-{b}.html: {leading[:60]} is plotted before {kept}")
+            expect(f"--tensor {kept} " in document["request"]["elements"], f"capture {b}: the elements of {kept}")
+        ruled_out = " ".join(f["text"] for f in document["findings"] if f["id"] == "ruled-out")
+        expect(not re.search(r"(?<!logged )scheduler", ruled_out) or any(
+            link["stage"] == "scheduler" and link["compared"] > 1 for link in document["chain"]), f"capture {b}: {ruled_out}")
+        again = {suffix: folder / f"capture-again.{suffix}" for suffix in ("html", "md")}
+        run("report", files["json"], *[w for file in again.values() for w in ("--report", file)])
+        if "No histograms" not in again["html"].read_text():
+            expect(again["html"].read_text() == page, f"capture-{b}.html: not the same when read back")
+
+
 def metric_differences() -> None:
     """B - A of every metric at every common step, by Python's floats."""
     def series(run_name: str) -> list[dict]:
@@ -331,6 +357,7 @@ def main() -> int:
         folder = Path(name)
         samples(folder)
         traces(folder)
+        captures(folder)
         metric_differences()
         hostile(folder)
         missing_shard(folder)

@@ -73,7 +73,7 @@ private slots:
         divergence.step = 7;
         divergence.stage = "grad";
         divergence.divergenceClass = "origin";
-        const auto found = ruledOutStages(chain, divergence);
+        const auto found = ruledOutStages(chain, divergence, {});
         QVERIFY(found.has_value());
         QVERIFY(found->certainty == Certainty::Is);
         QVERIFY(text(found->text).contains("batch of step 7 (sha256)"));
@@ -83,9 +83,33 @@ private slots:
         QVERIFY(text(found->text).contains("every proven link of earlier steps"));
         // Items of a checkpoint stand side by side: none of the same step is ruled out.
         divergence.divergenceClass.clear();
-        QCOMPARE(ruledOutStages(chain, divergence)->where, (std::vector<std::string>{"weight"}));
+        QCOMPARE(ruledOutStages(chain, divergence, {})->where,
+                 (std::vector<std::string>{"weight"}));
         divergence.step = 4;
-        QVERIFY(!ruledOutStages(chain, divergence));
+        QVERIFY(!ruledOutStages(chain, divergence, {}));
+    }
+
+    void aLoggedNumberRulesOutNoState()
+    {
+        // One learning rate that was logged, equal: of the scheduler's state nothing is proven.
+        const std::vector<ChainLink> chain = {link(4, "scheduler", LinkStatus::Equal),
+                                              link(5, "loss", LinkStatus::Different)};
+        MetricComparison rate;
+        rate.name = "lr";
+        rate.differences = {{4, 4, 1, 0, 0.0, 0.0}};
+        FirstDivergence divergence;
+        divergence.step = 5;
+        divergence.stage = "loss";
+        const std::uint64_t compared = chain.front().compared;
+        auto found = ruledOutStages(chain, divergence, std::vector(compared, rate));
+        QVERIFY(text(found->text).contains("the logged lr"));
+        QVERIFY2(!text(found->text).contains("scheduler"), found->text.c_str());
+        QCOMPARE(found->where, (std::vector<std::string>{"lr"}));
+        // Beside records of the scheduler it is one piece of evidence among them.
+        auto recorded = chain;
+        recorded.front().compared = compared + 1;
+        found = ruledOutStages(recorded, divergence, std::vector(compared, rate));
+        QCOMPARE(found->where, (std::vector<std::string>{"scheduler"}));
     }
 
     void ranksHaveNoCommonOrder() // M8
