@@ -26,9 +26,9 @@ struct Sample
     bool isInteger = false; ///< with all its digits, which a float64 may not hold
 
     bool rounded() const { return printed && !printed->exact && !isInteger; }
-    std::int64_t integer() const
+    PrintedDecimal::Mantissa integer() const
     {
-        return printed && !printed->exact ? printed->mantissa : std::int64_t(value);
+        return printed && !printed->exact ? printed->mantissa : PrintedDecimal::Mantissa(value);
     }
 };
 

@@ -34,7 +34,7 @@ bool holdsInteger(double value, std::string_view digits)
 /// m x 10^-d is a binary fraction exactly where 5^d divides m.
 bool isDyadic(const PrintedDecimal &printed)
 {
-    std::int64_t rest = printed.mantissa;
+    PrintedDecimal::Mantissa rest = printed.mantissa;
     for (std::int32_t place = printed.exponent; place < 0; ++place) {
         if (rest % 5 != 0)
             return false;
@@ -83,9 +83,19 @@ private:
     bool m_any = false, m_point = false;
 };
 
-double nearest(std::int64_t mantissa, std::int32_t exponent)
+std::string digitsOf(PrintedDecimal::Mantissa number)
 {
-    const std::string text = std::to_string(mantissa) + "e" + std::to_string(exponent);
+    constexpr std::int64_t Half = 1'000'000'000'000'000'000;
+    const auto high = std::int64_t(number / Half), low = std::int64_t(number % Half);
+    if (high == 0)
+        return std::to_string(low);
+    const std::string rest = std::to_string(low < 0 ? -low : low);
+    return std::to_string(high) + std::string(18 - rest.size(), '0') + rest;
+}
+
+double nearest(PrintedDecimal::Mantissa mantissa, std::int32_t exponent)
+{
+    const std::string text = digitsOf(mantissa) + "e" + std::to_string(exponent);
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error == std::errc())
@@ -96,15 +106,16 @@ double nearest(std::int64_t mantissa, std::int32_t exponent)
 }
 
 /// One end of an interval in units of half the last place.
-__int128 endOf(const PrintedDecimal &decimal, int side)
+PrintedDecimal::Mantissa endOf(const PrintedDecimal &decimal, int side)
 {
-    return __int128(2) * decimal.mantissa + (decimal.cut ? 2 * side : side);
+    return 2 * decimal.mantissa + (decimal.cut ? 2 * side : side);
 }
 
 /// Multiplies by ten until the exponent is `lowest`, or the number beyond any mantissa.
-void lower(__int128 &number, std::int32_t &exponent, std::int32_t lowest)
+void lower(PrintedDecimal::Mantissa &number, std::int32_t &exponent, std::int32_t lowest)
 {
-    constexpr __int128 BeyondMantissas = 10'000'000'000'000'000'000u;
+    constexpr std::int64_t Half = 1'000'000'000'000'000'000;
+    constexpr PrintedDecimal::Mantissa BeyondMantissas = PrintedDecimal::Mantissa(Half) * Half * 10;
     while (exponent > lowest && number < BeyondMantissas && number > -BeyondMantissas) {
         number *= 10;
         --exponent;
@@ -112,7 +123,7 @@ void lower(__int128 &number, std::int32_t &exponent, std::int32_t lowest)
 }
 
 /// Whether x 10^xe < y 10^ye.
-bool less(__int128 x, std::int32_t xe, __int128 y, std::int32_t ye)
+bool less(PrintedDecimal::Mantissa x, std::int32_t xe, PrintedDecimal::Mantissa y, std::int32_t ye)
 {
     if (x == 0 || y == 0)
         return x < y;
@@ -193,7 +204,7 @@ std::optional<DecimalText> parseDecimal(std::string_view text)
 
 DecimalRange rangeOf(const PrintedDecimal &decimal)
 {
-    const std::int64_t middle = decimal.mantissa * 10;
+    const PrintedDecimal::Mantissa middle = decimal.mantissa * 10;
     const int reach = decimal.cut ? 10 : 5;
     return {nearest(middle - reach, decimal.exponent - 1),
             nearest(middle + reach, decimal.exponent - 1)};

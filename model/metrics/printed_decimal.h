@@ -11,7 +11,8 @@ namespace forkpoint {
 /// every value that prints so, an interval of half a unit to each side.
 struct PrintedDecimal
 {
-    std::int64_t mantissa = 0; ///< at most FullDigits digits
+    __extension__ using Mantissa = __int128;
+    Mantissa mantissa = 0;     ///< at most KeptDigits digits
     std::int32_t exponent = 0; ///< of the last printed place
     bool negativeZero = false;
     bool exact = false; ///< no interval: NaN or an infinity
@@ -19,8 +20,9 @@ struct PrintedDecimal
 
     /// A float64 has 15 decimal digits in any case; texts of as many were not rounded for people.
     static constexpr int FullDigits = 15;
-    /// The mantissa keeps as many: every integer up to 2^53, every float64, a digit below 2^63.
-    static constexpr int KeptDigits = 17;
+    /// The mantissa keeps as many: every integer of 64 bits, every float64, two digits below 2^127,
+    /// so that ten of its units fit too.
+    static constexpr int KeptDigits = 36;
     bool operator==(const PrintedDecimal &) const = default;
 };
 

@@ -78,8 +78,10 @@ Evidence compareWhole(std::string_view a, std::string_view b)
     if (a == b)
         return Evidence::Equal;
     const auto left = parseDecimal(a), right = parseDecimal(b);
+    constexpr int FloatDigits = 17; // no float64 is spelled with more
     const auto isWhole = [](const auto &number) {
-        return number && !number->lossy && !number->printed.cut && !std::isnan(number->value);
+        return number && !number->lossy && number->significantDigits <= FloatDigits
+            && !std::isnan(number->value);
     };
     if (!isWhole(left) || !isWhole(right))
         return Evidence::Different;

@@ -2,6 +2,7 @@
 // Metrics of logs of records that no writer at hand makes: every bit of an integer, what is left out
 // of wandb's rows, any number of restarts.
 #include "loaders/metrics/crc32c.h"
+#include "loaders/metrics/metrics_csv.h"
 #include "loaders/metrics/metrics_jsonl.h"
 #include "loaders/metrics/metrics_tensorboard.h"
 #include "loaders/metrics/metrics_wandb.h"
@@ -140,9 +141,27 @@ private slots:
         // One float64 again, but a float may have been rounded to it.
         QVERIFY(outcome(json("9007199254740993"), json("9007199254740992.0"))
                 == Outcome::Undecided);
-        // More digits than are kept.
-        QVERIFY(outcome(json("18446744073709551615"), json("18446744073709551615"))
-                == Outcome::Undecided);
+        // The whole range of 64 bits, and beyond it as far as digits are kept.
+        const std::string wide(35, '9');
+        const std::pair<std::string, std::string> neighbours[] = {
+            {"18446744073709551615", "18446744073709551614"},
+            {"9223372036854775807", "9223372036854775806"},
+            {"-9223372036854775808", "-9223372036854775807"},
+            {"18446744073709551616", "18446744073709551615"},
+            {wide + "9", wide + "8"},
+            {"-" + wide + "9", "-" + wide + "8"}};
+        for (const auto &[one, other] : neighbours) {
+            const auto csv = [](const std::string &number) {
+                return readWith(readCsvMetrics, "step,n\n1," + number + "\n");
+            };
+            QVERIFY(outcome(json(one.c_str()), json(one.c_str())) == Outcome::Identical);
+            QVERIFY(outcome(json(one.c_str()), json(other.c_str())) == Outcome::Different);
+            QVERIFY(outcome(csv(one), csv(one)) == Outcome::Identical);
+            QVERIFY(outcome(csv(one), csv(other)) == Outcome::Different);
+        }
+        // More digits than are kept: another is proven where they are apart, and equality is not.
+        const std::string longer = "1" + wide + "9";
+        QVERIFY(outcome(json(longer.c_str()), json(longer.c_str())) == Outcome::Undecided);
     }
 
     /// A column of a hostile file that holds integers and floats keeps its texts beside its points.
@@ -156,7 +175,7 @@ private slots:
         QCOMPARE(series.size(), std::size_t(1));
         QCOMPARE(series[0].printed.size(), std::size_t(3));
         QVERIFY(series[0].printed[0].exact && series[0].printed[2].exact && !series[0].bitsKnown);
-        QCOMPARE(series[0].printed[1].mantissa, std::int64_t(9007199254740993));
+        QCOMPARE(std::int64_t(series[0].printed[1].mantissa), std::int64_t(9007199254740993));
     }
 
     /// Against the definition: a restart takes back what was logged before it from its step on.

@@ -62,7 +62,7 @@ private slots:
                               int digits) {
             const auto parsed = parseDecimal(text);
             QVERIFY2(parsed, std::string(text).c_str());
-            QCOMPARE(parsed->printed.mantissa, mantissa);
+            QCOMPARE(std::int64_t(parsed->printed.mantissa), mantissa);
             QCOMPARE(parsed->printed.exponent, exponent);
             QCOMPARE(parsed->significantDigits, digits);
             QCOMPARE(parsed->value, std::strtod(std::string(text).c_str(), nullptr));
