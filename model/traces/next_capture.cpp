@@ -34,6 +34,7 @@ std::string stageList(const std::vector<std::string> &stages)
 enum class Level {
     Boundaries, ///< tensors at the boundaries of stages
     Operations, ///< every operation
+    Bytes,      ///< the operations again, of which the tool itself has recorded what it can
     Entry,      ///< what enters a step, of the capture's stages
 };
 
@@ -44,13 +45,13 @@ void addCommands(NextCapture &capture, const std::string &dialect, Level level)
     const std::string steps = span(capture.firstStep, capture.lastStep);
     const std::string ranks =
         capture.ranks.empty() ? "" : ", ranks=\"" + rankList(capture.ranks) + "\"";
-    const bool operations = level == Level::Operations;
+    const bool operations = level == Level::Operations || level == Level::Bytes;
     const std::string stages =
         level == Level::Entry ? ", stages=(" + stageList(capture.stages) + ")" : "";
     capture.commands["forkpoint_capture"] = "Policy(select=Select(steps=\"" + steps + "\"" + ranks
         + stages + ")" + (operations ? ", inputs=True" : "") + ", payload=Select(steps=\"" + steps
         + "\"" + stages + "))";
-    if (level == Level::Entry)
+    if (level == Level::Entry || level == Level::Bytes)
         return;
     if (dialect == "megatron-rank-trace") {
         capture.commands[dialect] = "--determinism-trace-dir DIR --determinism-trace-mode full "
@@ -104,19 +105,120 @@ Level askForProof(NextCapture &capture, const TraceComparison &trace, const Verd
 }
 
 /// What enters a step differs: no operation of it made that.
-Level askForEntry(NextCapture &capture, const FirstDivergence &divergence)
+Level askForEntry(NextCapture &capture, const FirstDivergence &divergence, bool hasStepZero)
 {
     const std::int64_t step = capture.lastStep;
     const bool isAfterProof = !divergence.provenEqualName.empty();
     capture.stages = {"rng", "batch"};
-    capture.firstStep =
-        isAfterProof ? std::max<std::int64_t>(step - 1, 0) : std::min<std::int64_t>(step, 1);
+    // Where nothing was recorded as step 0 the steps are taken to begin with 1.
+    const std::int64_t lowest = hasStepZero ? 0 : std::min<std::int64_t>(step, 1);
+    capture.firstStep = isAfterProof ? std::max(step - 1, lowest) : lowest;
     capture.why = "what enters step " + std::to_string(step) + " differs already ("
         + divergence.name
         + "), so its operations cannot show why: the samples of each batch, the position of the "
           "loader and the generators"
-        + ", from step " + std::to_string(capture.firstStep) + " on, show where it begins";
+        + ", from step " + std::to_string(capture.firstStep) + " on, show where it begins"
+        + (capture.firstStep == step
+               ? "; at the first step it is what was seeded, restored or drawn before the loop"
+               : "");
     return Level::Entry;
+}
+
+bool updatesWeights(const std::string &stage)
+{
+    return stage == "optimizer" || stage == "scheduler" || stage == "update" || stage == "weight";
+}
+
+/// Whether a stage of a step was recorded and no difference was seen there.
+bool isAlike(const TraceComparison &trace, std::int64_t step, std::string_view stage)
+{
+    return std::any_of(trace.stages.begin(), trace.stages.end(), [&](const StageSummary &summary) {
+        return summary.iteration == step && summary.stage == stage && summary.oneSided == 0
+            && summary.evidence.compared > 0 && summary.evidence.different == 0;
+    });
+}
+
+/// The optimizer's step differs first, and no gradient that was recorded before it does: no operation
+/// of the passes made that.
+Level askForUpdate(NextCapture &capture, const TraceComparison &trace,
+                   const FirstDivergence &divergence)
+{
+    const std::int64_t step = capture.lastStep;
+    const bool sawSettings = isAlike(trace, step, "scheduler");
+    const bool sawState = isAlike(trace, step, "update") || isAlike(trace, step, "optimizer");
+    capture.firstStep = std::max<std::int64_t>(step - 1, std::min<std::int64_t>(step, 1));
+    capture.stages = {"scheduler", "grad", "update", "weight"};
+    capture.why =
+        divergence.name + " differs first, after gradients in which no difference was seen";
+    if (divergence.stage == "scheduler")
+        capture.why += ": it is a setting of the optimizer; compare what sets it (configuration, "
+                       "schedule, what a resumed run restored) before another recording";
+    else if (sawSettings && sawState && divergence.stage == "weight")
+        capture.why +=
+            ", and so are the settings and the state of the optimizer as recorded: the "
+            "weights right before the update, and its arithmetic (fused, foreach, clipping), "
+            "remain; the bytes of both show them";
+    else
+        capture.why +=
+            ": the optimizer's state (moments, step count, master weights; a resumed run "
+            "may have begun without it)"
+            + std::string(sawSettings ? "" : " and its settings (learning rate, betas, eps, decay)")
+            + " before and after the update decide it";
+    return Level::Entry;
+}
+
+/// Every operation was recorded at the fork, with its inputs, and still none is the origin.
+Level askBeyondOperations(NextCapture &capture, const FirstDivergence &divergence)
+{
+    capture.why = "the operations of this step are recorded already, and " + divergence.name
+        + (divergence.divergenceClass == "receiver" ? " only received the difference"
+                                                    : " cannot be judged by what was recorded")
+        + ": ";
+    if (!divergence.probe.empty())
+        capture.why += divergence.probe;
+    else if (divergence.divergenceClass == "receiver")
+        capture.why +=
+            "what remains is the order in which values were taken up (streams, hooks, "
+            "the order in which gradients are summed) and what no record covers: the bytes "
+            "of inputs and outputs show which values were exchanged";
+    else
+        capture.why += "the bytes of its inputs and outputs, or a stronger digest, decide it";
+    return Level::Bytes;
+}
+
+/// The inputs of a module were recorded, and no difference was seen in them.
+Level askForState(NextCapture &capture, const TraceComparison &trace,
+                  const FirstDivergence &divergence)
+{
+    const std::int64_t step = capture.lastStep;
+    const std::string &name = divergence.name;
+    const bool sawWeights = isAlike(trace, step - 1, "weight");
+    capture.stages = {"rng", "forward", "weight"};
+    capture.firstStep = std::max<std::int64_t>(step - 1, std::min<std::int64_t>(step, 1));
+    capture.why = "the inputs of " + name + " are recorded already"
+        + (sawWeights ? ", as are the weights after step " + std::to_string(step - 1)
+                   + "; its buffers and the states of the generators right before it remain, and "
+                     "then "
+                     "what it does inside"
+                      : "; " + divergence.probe)
+        + " (in the loop or the module: capture.tensor(\"rng\", \"before " + name
+        + "\", torch.get_rng_state()), on a GPU torch.cuda.get_rng_state())";
+    return Level::Entry;
+}
+
+/// Whether the first difference is at the level of operations, with the inputs of each.
+bool sawOperations(const RankDivergence &first, const std::string &dialect)
+{
+    const bool isCall = first.role == RecordRole::Op || first.role == RecordRole::Kernel;
+    // The sketch writes modules and products alike; its operations are named "aten:...".
+    const bool isEvery = dialect != "megatron-sketch" || first.record.name.starts_with("aten");
+    return isCall && isEvery && !first.classification.probe.starts_with("record the inputs of");
+}
+
+/// A module that draws random numbers, by its name, of which no inputs were recorded.
+bool mayDraw(const std::string &name)
+{
+    return name.find("drop") != std::string::npos || name.find("Drop") != std::string::npos;
 }
 
 bool entersStep(const std::string &stage)
@@ -144,7 +246,7 @@ Level askForCause(NextCapture &capture, const TraceComparison &trace,
         return Level::Operations;
     }
     if (entersStep(divergence.stage))
-        return askForEntry(capture, divergence);
+        return askForEntry(capture, divergence, !compared.empty() && compared.front() == 0);
     if (!compared.empty() && capture.firstStep == compared.front()
         && divergence.provenEqualName.empty() && capture.firstStep > 1) {
         // Never centred on where something was seen first: the cause may lie before it.
@@ -152,6 +254,15 @@ Level askForCause(NextCapture &capture, const TraceComparison &trace,
         capture.firstStep = 1;
         capture.lastStep = 2;
         return Level::Operations;
+    }
+    if (missing == 0 && divergence.kind == toString(DivergenceKind::Value) && trace.firstRank) {
+        const RankDivergence &first = *trace.ranks[*trace.firstRank].first;
+        if (updatesWeights(divergence.stage) && isAlike(trace, capture.lastStep, "grad"))
+            return askForUpdate(capture, trace, divergence);
+        if (first.role == RecordRole::Tensor && !divergence.probe.empty())
+            return askForState(capture, trace, divergence);
+        if (sawOperations(first, trace.dialectA))
+            return askBeyondOperations(capture, divergence);
     }
     if (missing > 0) {
         capture.why = missingWords(missing) + ", and what made " + divergence.name
@@ -161,6 +272,11 @@ Level askForCause(NextCapture &capture, const TraceComparison &trace,
         capture.why = "everything before " + divergence.name
             + " is equal as far as recorded: every operation of this one step, on all ranks, shows "
               "which one made the difference";
+        if (mayDraw(divergence.name))
+            capture.why +=
+                "; by its name it draws random numbers: the state of the generator right "
+                "before it, as capture.tensor(\"rng\", \"before "
+                + divergence.name + "\", torch.get_rng_state()), tells whether that differs";
     }
     if (!divergence.probe.empty())
         capture.why += "; " + divergence.probe;

@@ -241,6 +241,14 @@ Classification classify(const TraceRecord &record, const EvidenceSum &inputs,
     using enum DivergenceClass;
     if (inputs.evidence == Evidence::Different)
         return {Receiver, "its own inputs differ already", {}};
+    const bool isModule = record.role == RecordRole::Tensor && inputs.compared > 0;
+    if (isModule) {
+        return {Unclassified,
+                "no difference was seen in its inputs, but its weights, its buffers and the "
+                "generator that it may draw from are not among them",
+                "record the weights, the buffers and the states of the generators right before "
+                    + record.name};
+    }
     if (record.role == RecordRole::Tensor || record.role == RecordRole::Values)
         return {Unclassified, "a value at a boundary has no inputs to judge by", {}};
     const bool hasElements = std::any_of(record.inputs.begin(), record.inputs.end(),

@@ -173,6 +173,64 @@ private slots:
         QVERIFY(!nextCapture(trace, {}, verdict));
     }
 
+    /// What was recorded at the fork is not asked for once more.
+    void theNextCaptureRepeatsNothing() // M22
+    {
+        TraceComparison trace;
+        trace.dialectA = "megatron-bridge";
+        trace.coverage.iterationsCompared = {1, 2, 3};
+        trace.coverage.ranksCompared = 1;
+        trace.firstRank = 0;
+        trace.ranks.emplace_back().first.emplace().role = RecordRole::Op;
+        Verdict verdict;
+        verdict.outcome = Outcome::Different;
+        FirstDivergence divergence;
+        divergence.step = 3;
+        divergence.stage = "op";
+        divergence.kind = toString(DivergenceKind::Value);
+        divergence.name = "aten.clone.default";
+        divergence.provenEqualName = "x";
+        divergence.divergenceClass = "receiver";
+        auto capture = nextCapture(trace, divergence, verdict);
+        QVERIFY(text(capture->why).contains("recorded already"));
+        QCOMPARE(capture->commands.count("megatron-bridge"), std::size_t(0));
+        // Of the sketch's products no operation between them was recorded.
+        trace.dialectA = "megatron-sketch";
+        capture = nextCapture(trace, divergence, verdict);
+        QVERIFY(text(capture->commands.at("megatron-sketch")).contains("DET_TRACE_OPS=1"));
+
+        // A module with its inputs, and weights after equal gradients.
+        trace.dialectA = "forkpoint-trace";
+        trace.ranks[0].first->role = RecordRole::Tensor;
+        divergence.stage = "forward";
+        divergence.name = "drop";
+        divergence.divergenceClass = "unclassified";
+        QVERIFY(text(nextCapture(trace, divergence, verdict)->why).contains("get_rng_state"));
+        divergence.probe = "record the weights";
+        capture = nextCapture(trace, divergence, verdict);
+        QVERIFY(text(capture->why).contains("record the weights"));
+        QCOMPARE(capture->firstStep, std::int64_t(2));
+        EvidenceSum equal;
+        equal.evidence = Evidence::Equal;
+        equal.compared = 1;
+        trace.stages.push_back({2, "weight", 0, equal, 0});
+        QVERIFY(text(nextCapture(trace, divergence, verdict)->why).contains("after step 2"));
+        divergence.probe.clear();
+        divergence.stage = "weight";
+        trace.stages.push_back({3, "grad", 0, equal, 0});
+        QVERIFY(text(nextCapture(trace, divergence, verdict)->why).contains("moments"));
+        trace.stages.push_back({3, "scheduler", 0, equal, 0});
+        trace.stages.push_back({3, "update", 0, equal, 0});
+        QVERIFY(!text(nextCapture(trace, divergence, verdict)->why).contains("moments"));
+
+        // Steps that begin with 1 have no step 0; those that begin with 0 have.
+        divergence.stage = "rng";
+        divergence.step = 1;
+        QCOMPARE(nextCapture(trace, divergence, verdict)->firstStep, std::int64_t(1));
+        trace.coverage.iterationsCompared = {0, 1};
+        QCOMPARE(nextCapture(trace, divergence, verdict)->firstStep, std::int64_t(0));
+    }
+
     void theNextCaptureAsksForWhatDecides() // M22
     {
         TraceComparison trace;

@@ -93,6 +93,29 @@ private slots:
         QVERIFY(bySha.divergenceClass == DivergenceClass::Origin);
         QCOMPARE(bySha.why, std::string("equal inputs gave other outputs"));
     }
+
+    /// A dropout draws from a generator, a linear layer has weights: equal inputs of a module are not
+    /// all that enters it, and it is no boundary without inputs either.
+    void inputsOfAModuleAreNotAllOfThem()
+    {
+        const std::string digest(64, 'a');
+        TraceRecord before = call("drop", 0, {seen(digest, DigestKind::Sha256)},
+                                  {seen(std::string(64, 'b'), DigestKind::Sha256)});
+        before.role = RecordRole::Tensor;
+        TraceRecord after = before;
+        after.outputs = {seen(std::string(64, 'c'), DigestKind::Sha256)};
+        const auto classOf = [](const TraceRecord &a, const TraceRecord &b) {
+            const RecordEvidence evidence = compareRecords(a, b);
+            return classify(a, evidence.inputs, evidence.outputs);
+        };
+        const Classification found = classOf(before, after);
+        QVERIFY(found.divergenceClass == DivergenceClass::Unclassified);
+        QVERIFY(found.why.find("generator") != std::string::npos && !found.probe.empty());
+        before.inputs.clear();
+        after.inputs.clear();
+        QCOMPARE(classOf(before, after).why,
+                 std::string("a value at a boundary has no inputs to judge by"));
+    }
 };
 
 QTEST_APPLESS_MAIN(TraceEvidenceTest)
