@@ -281,11 +281,14 @@ void CheckpointComparer::State::takeMeasured(const MeasureTask &task, Result<Dif
         row.stats = state.takeStats();
 }
 
-// --- step 5: whether one side is the other one rounded
+// --- step 5: what both sides have of tensors that may lack shards; whether one side is the other one
+// rounded
 
 void CheckpointComparer::State::planRounding()
 {
     progress.bytesTotal += rounded.plan(result);
+    if (!options.tolerance.asked()) // bits that are unlike may be within it
+        progress.bytesTotal += shared.plan(result);
     phase = ComparerPhase::Rounding;
     progress.phase = "looking for rounded copies";
 }
@@ -293,7 +296,9 @@ void CheckpointComparer::State::planRounding()
 /// False when there was nothing left to read.
 bool CheckpointComparer::State::roundBatch(std::stop_token stop)
 {
-    const auto bytes = rounded.advance(executor, std::move(stop));
+    auto bytes = shared.advance(result, executor, stop);
+    if (!bytes)
+        bytes = rounded.advance(executor, std::move(stop));
     progress.bytesDone += bytes.value_or(0);
     return bytes.has_value();
 }

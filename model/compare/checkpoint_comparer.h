@@ -20,7 +20,8 @@ namespace forkpoint {
 ///  3. join what is still unpaired on both sides by content;
 ///  4. measure what could not be while it was read: opaque types, and joined pairs with
 ///     options.full;
-///  5. values, findings, verdict.
+///  5. read what both sides have of tensors whose last shards one may lack;
+///  6. values, findings, verdict.
 /// The result is the same for every batch size and thread count.
 class CheckpointComparer
 {

@@ -5,6 +5,7 @@
 #include "model/compare/checkpoint_comparer.h"
 #include "model/compare/comparison_verdict.h"
 #include "model/compare/row_evidence.h"
+#include "model/compare/shared_rows.h"
 #include "model/pairing/rounded_rows.h"
 #include "model/pairing/row_reading.h"
 
@@ -61,6 +62,7 @@ struct CheckpointComparer::State
     bool changed = false; ///< a file did, while it was read
     bool unread = false;  ///< whether one did could not be found out
     std::vector<std::pair<TensorIndex, Digest128>> readOfA, readOfB; ///< whole, and their contents
+    SharedRows shared;
     RoundedRows rounded;
     ComparerPhase phase = ComparerPhase::Reading;
     Progress progress;
@@ -74,6 +76,7 @@ struct CheckpointComparer::State
           backend(computeBackend),
           executor(workExecutor),
           measuring(measuringOf(options)),
+          shared(*a, *b, backend),
           rounded(*a, *b)
     {
     }

@@ -49,9 +49,10 @@ bool metByRule(PairedBy by)
     return false;
 }
 
+/// A partly read row differs in its bits, whatever it lacks.
 bool layoutDiffers(const TensorRow &row)
 {
-    return row.a && row.b
+    return row.a && row.b && !row.partlyRead
         && (row.shapeA != row.shapeB || (row.dtypeA != row.dtypeB && row.comparedAs.empty()));
 }
 

@@ -200,6 +200,45 @@ private slots:
         }
     }
 
+    /// The second of two shards is lost: what the first holds is compared, and the rest is not.
+    void theRowsThatBothSidesHaveAreCompared()
+    {
+        const QByteArray first = "/shard-00001-model-00001-of-00001.safetensors";
+        const QByteArray second = "/shard-00002-model-00001-of-00001.safetensors";
+        write("both" + first, shardOf(0, 6));
+        write("both" + second, shardOf(1, 6));
+        write("first" + first, shardOf(0, 6));
+        QByteArray unlike = shardOf(0, 6);
+        unlike[unlike.size() - 1] = char(unlike[unlike.size() - 1] ^ 1); // the last element of v
+        write("unlike" + first, unlike);
+        const auto reasonOf = [](const Ended &ended, const char *name, const char *status) {
+            for (const QJsonValue &row : ended.json()["tensors"].toArray()) {
+                if (row["name"].toString() == name && row["status"].toString() == status)
+                    return row["reason"].toString();
+            }
+            return QString();
+        };
+        for (const bool swapped : {false, true}) {
+            const auto sides = [&](const char *shorter, std::initializer_list<QString> more) {
+                QStringList arguments{"compare", path(swapped ? shorter : "both"),
+                                      path(swapped ? "both" : shorter), "--json"};
+                arguments.append(more);
+                return run(arguments);
+            };
+            const Ended equal = sides("first", {});
+            QCOMPARE(equal.status, 3);
+            for (const char *name : {"v", "w"})
+                QVERIFY(
+                    reasonOf(equal, name, "not-compared").endsWith("both sides have are equal"));
+            const Ended different = sides("unlike", {});
+            QCOMPARE(different.status, 1);
+            QVERIFY(different.json()["verdict"]["sentence"].toString().contains("bits differ"));
+            QVERIFY(reasonOf(different, "v", "different").startsWith("the rows that both sides"));
+            QVERIFY(reasonOf(different, "w", "not-compared").endsWith("have are equal"));
+            QCOMPARE(sides("unlike", {"--atol", "10"}).status, 3); // may be within it
+        }
+    }
+
     /// Of w every shard holds a part, and a third would have held one: v is another tensor.
     void aShorterTensorOfAllShardsIsDifferent()
     {
