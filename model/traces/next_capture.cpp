@@ -255,7 +255,10 @@ Level askForCause(NextCapture &capture, const TraceComparison &trace,
         capture.lastStep = 2;
         return Level::Operations;
     }
-    if (missing == 0 && divergence.kind == toString(DivergenceKind::Value) && trace.firstRank) {
+    // A checkpoint may have parted earlier: then it is not the record that is spoken of.
+    const bool isRecord =
+        trace.firstRank && trace.ranks[*trace.firstRank].first->record.name == divergence.name;
+    if (missing == 0 && divergence.kind == toString(DivergenceKind::Value) && isRecord) {
         const RankDivergence &first = *trace.ranks[*trace.firstRank].first;
         if (updatesWeights(divergence.stage) && isAlike(trace, capture.lastStep, "grad"))
             return askForUpdate(capture, trace, divergence);
@@ -269,9 +272,12 @@ Level askForCause(NextCapture &capture, const TraceComparison &trace,
             + " differ may be on one of them: every operation of this one step, on all ranks of "
               "both runs, shows it";
     } else {
-        capture.why = "everything before " + divergence.name
-            + " is equal as far as recorded: every operation of this one step, on all ranks, shows "
-              "which one made the difference";
+        capture.why =
+            (divergence.provenEqualName.empty()
+                 ? "nothing recorded vouches for what came before " + divergence.name
+                 : "everything before " + divergence.name + " is equal as far as recorded")
+            + ": every operation of this one step, on all ranks, shows which one made the "
+              "difference";
         if (mayDraw(divergence.name))
             capture.why +=
                 "; by its name it draws random numbers: the state of the generator right "

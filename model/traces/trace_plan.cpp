@@ -181,12 +181,45 @@ void addUnits(const Iteration &ofA, const Iteration &ofB, TracePlan &plan)
     }
 }
 
-std::string whyNothing(const TracePlan &plan, const StepSelection &selection, bool isInA)
+/// What either side has, and how it could meet.
+std::string whichOnes(const std::vector<std::int64_t> &a, const std::vector<std::int64_t> &b)
 {
+    if (a.empty() && b.empty())
+        return {};
+    const auto told = [](const std::vector<std::int64_t> &iterations) {
+        if (iterations.empty())
+            return std::string("none with a number");
+        const std::string first = std::to_string(iterations.front());
+        return iterations.size() == 1 ? first : first + " to " + std::to_string(iterations.back());
+    };
+    std::string text = ": A has " + told(a) + ", B has " + told(b);
+    if (!a.empty() && !b.empty())
+        text += "; --step " + std::to_string(a.front()) + ":" + std::to_string(b.front())
+            + " lets the first ones meet";
+    return text;
+}
+
+bool hasRecords(const Trace &trace)
+{
+    const auto &streams = trace.streams();
+    return std::any_of(streams.begin(), streams.end(),
+                       [](const TraceStream &stream) { return !stream.segments.empty(); });
+}
+
+std::string whyNothing(const Trace &a, const Trace &b, const TracePlan &plan,
+                       const StepSelection &selection, bool isInA)
+{
+    const bool hasA = hasRecords(a), hasB = hasRecords(b);
+    if (!hasA && !hasB)
+        return "neither trace has a record that can be used";
+    if (!hasA || !hasB)
+        return std::string("the trace of ") + (hasA ? "B" : "A")
+            + " has no record that can be used";
     if (plan.ranks.empty())
         return "the traces have no rank in common";
     if (!selection.only)
-        return "the traces have no iteration in common";
+        return "the traces have no iteration in common"
+            + whichOnes(plan.iterationsOnlyA, plan.iterationsOnlyB);
     return std::string("the trace of ") + (isInA ? "B" : "A") + " has no iteration "
         + std::to_string(isInA ? selection.only->b : selection.only->a);
 }
@@ -224,7 +257,7 @@ TracePlan planTraces(const Trace &a, const Trace &b, const StepSelection &select
             || isInside(plan.iterationsOnlyB, plan.iterations);
     }
     if (plan.units.empty())
-        plan.refusal = whyNothing(plan, selection, !inA.empty());
+        plan.refusal = whyNothing(a, b, plan, selection, !inA.empty());
     return plan;
 }
 

@@ -188,7 +188,8 @@ private slots:
         divergence.step = 3;
         divergence.stage = "op";
         divergence.kind = toString(DivergenceKind::Value);
-        divergence.name = "aten.clone.default";
+        std::string &name = trace.ranks[0].first->record.name;
+        name = divergence.name = "aten.clone.default";
         divergence.provenEqualName = "x";
         divergence.divergenceClass = "receiver";
         auto capture = nextCapture(trace, divergence, verdict);
@@ -196,6 +197,7 @@ private slots:
         QCOMPARE(capture->commands.count("megatron-bridge"), std::size_t(0));
         // Of the sketch's products no operation between them was recorded.
         trace.dialectA = "megatron-sketch";
+        name = divergence.name = "gemm:NN";
         capture = nextCapture(trace, divergence, verdict);
         QVERIFY(text(capture->commands.at("megatron-sketch")).contains("DET_TRACE_OPS=1"));
 
@@ -203,7 +205,7 @@ private slots:
         trace.dialectA = "forkpoint-trace";
         trace.ranks[0].first->role = RecordRole::Tensor;
         divergence.stage = "forward";
-        divergence.name = "drop";
+        name = divergence.name = "drop";
         divergence.divergenceClass = "unclassified";
         QVERIFY(text(nextCapture(trace, divergence, verdict)->why).contains("get_rng_state"));
         divergence.probe = "record the weights";

@@ -125,6 +125,20 @@ private slots:
         QVERIFY(text(none.refusal).contains("the trace of B has no iteration 3"));
     }
 
+    void whyNothingMeets()
+    {
+        FakeTrace a, b, empty;
+        a.rankOf(0, {{1, {tensor("w", "weight", "1")}}, {3, {tensor("w", "weight", "2")}}});
+        b.rankOf(0, {{5, {tensor("w", "weight", "1")}}});
+        const TraceComparison apart = compared(a, b, {});
+        QVERIFY(outcomeOf(apart) == Outcome::NotCompared);
+        QVERIFY(text(apart.refusal)
+                    .endsWith("A has 1 to 3, B has 5; --step 1:5 lets the first ones meet"));
+        QVERIFY(text(compared(a, empty, {}).refusal).contains("trace of B has no record"));
+        QVERIFY(text(compared(empty, a, {}).refusal).contains("trace of A has no record"));
+        QVERIFY(text(compared(empty, empty, {}).refusal).contains("neither trace"));
+    }
+
     void stepsOfARangeThatOneSideLacksAreAHole()
     {
         FakeTrace a, b;
