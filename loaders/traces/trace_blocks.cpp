@@ -87,7 +87,7 @@ public:
         m_coordinate.rank = numbers.rank;
         m_whole = from.line == 0;
         if (!m_whole)
-            m_lines.seek(from.line, from.byte);
+            m_lines.seek(from.line, from.byte, m_file.end);
     }
 
     Result<std::optional<TraceRecord>> next() final

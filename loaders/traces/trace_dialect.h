@@ -7,7 +7,9 @@
 #include "loaders/traces/trace_part.h"
 #include "model/traces/trace.h"
 
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -29,6 +31,8 @@ struct TraceFile
     std::shared_ptr<PayloadDigests> payloads = {}; ///< of the whole trace; may be missing
     std::shared_ptr<LineFormPool> forms = {};      ///< likewise
     std::stop_token stop = {};                     ///< for what takes long in one record
+    /// Nothing behind that byte is asked for, so that reading ahead stops there.
+    std::uint64_t end = std::numeric_limits<std::uint64_t>::max();
     std::shared_ptr<TreeFolders> treeFolders = {}; ///< while a directory is looked through
 };
 

@@ -101,9 +101,11 @@ public:
                                               std::size_t segment) const override
     {
         const TraceSegment &wanted = m_streams[stream].segments[segment];
-        FP_TRY(auto reader, m_reader.open(m_files[wanted.begin.file], wanted.begin));
-        return std::unique_ptr<TraceCursor>(std::make_unique<SegmentCursor>(
-            std::move(reader), wanted.records, m_files[wanted.begin.file].name));
+        TraceFile file = m_files[wanted.begin.file];
+        file.end = wanted.end;
+        FP_TRY(auto reader, m_reader.open(file, wanted.begin));
+        return std::unique_ptr<TraceCursor>(
+            std::make_unique<SegmentCursor>(std::move(reader), wanted.records, file.name));
     }
 
     Result<std::string> sourceText(const TracePlace &place, std::size_t most) const override
@@ -215,7 +217,9 @@ private:
                     break;
                 }
                 const TracePlace &place = isFormed ? found.formed.place : found.whole->place;
-                last = &ranks[rank].emplace_back(TraceSegment{iteration, place, 0});
+                if (last)
+                    last->end = place.byte;
+                last = &ranks[rank].emplace_back(TraceSegment{iteration, place});
                 rankOfLast = rank;
             }
             ++last->records;

@@ -62,7 +62,7 @@ TraceLineReader::TraceLineReader(const TraceFile &file, const TracePlace &from)
       m_lines(*m_file.source, limits::TraceLineBytes)
 {
     if (from.line > 0)
-        m_lines.seek(from.line, from.byte);
+        m_lines.seek(from.line, from.byte, m_file.end);
 }
 
 TracePlace TraceLineReader::placeOf(const LineReader::Line &line) const

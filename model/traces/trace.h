@@ -7,6 +7,7 @@
 #include "model/traces/trace_record.h"
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -38,6 +39,8 @@ struct TraceSegment
     std::optional<std::int64_t> iteration;
     TracePlace begin; ///< of its first record
     std::uint64_t records = 0;
+    /// The byte where the next one of the file begins; of the last one none.
+    std::uint64_t end = std::numeric_limits<std::uint64_t>::max();
 };
 
 /// One rank's records in the order in which they were written.
