@@ -92,10 +92,15 @@ Status Checkpoint::unchanged() const
 Status Checkpoint::holdersUnchanged(TensorIndex tensor) const
 {
     std::set<FileIndex> holders;
-    if (tensor < m_catalog.tensors.size())
-        for (const Extent &extent : m_catalog.tensors[tensor].extents)
+    const auto add = [&](const TensorRef &ref) {
+        for (const Extent &extent : ref.extents)
             if (extent.fills != Extent::Fills::FillValue && extent.file < m_files.size())
                 holders.insert(extent.file);
+    };
+    if (tensor < m_catalog.tensors.size())
+        add(m_catalog.tensors[tensor]);
+    if (const auto copies = m_copies.find(tensor); copies != m_copies.end())
+        std::ranges::for_each(copies->second, add);
     for (const FileIndex file : holders)
         FP_CHECK(m_files[file]->unchanged());
     return {};
