@@ -181,6 +181,8 @@ void MainWindow::showPage()
     m_list->showPage(TensorList::Page::Tensors); // which is where the keyboard goes first
     leadToRecords();
     leadToValues();
+    m_ledToMetrics = false;
+    leadToMetrics();
 }
 
 // --- what the views want ------------------------------------------------------------------------
@@ -201,9 +203,9 @@ void MainWindow::connectViews()
     connect(m_resume, &ResumeDock::itemRequested, m_list, &TensorList::showItem);
     connect(m_banner, &VerdictBanner::itemRequested, this, &MainWindow::showItem);
     connectRecords();
+    connectMetrics();
     connect(m_banner, &VerdictBanner::mappingRequested, this,
             [this](Side side) { editMapping(side, m_context.side(side).path); });
-    connect(m_banner, &VerdictBanner::metricRequested, m_strip, &StepStrip::showMetric);
     connect(m_banner, &VerdictBanner::classRequested, m_list, &TensorList::showClass);
     connect(m_banner, &VerdictBanner::openRequested, this, &MainWindow::chooseSide);
     connect(m_detail, &TensorDetail::openRequested, this, &MainWindow::chooseSide);

@@ -14,6 +14,7 @@ class QTimer;
 namespace forkpoint {
 
 class JobStatus;
+class MetricDetail;
 class NonFiniteDock;
 class RecordDetail;
 class ReportPrinter;
@@ -74,6 +75,9 @@ private:
     void showItem(const QString &name);
     void leadToRecords();
     void leadToValues();
+    void leadToMetrics();
+    void connectMetrics();
+    void showMetric(const QString &name);
     void restoreWindow();
 
     QAction *addTo(QMenu *menu, const QString &text, const QKeySequence &shortcut,
@@ -112,9 +116,11 @@ private:
     TensorList *m_list;
     TensorDetail *m_detail;
     RecordDetail *m_recordDetail;
-    QStackedWidget *m_right; ///< of the tensor or of the record
+    MetricDetail *m_metricDetail;
+    QStackedWidget *m_right; ///< of the tensor, of the record or of the metric
     bool m_ledToRecords = false;
     bool m_ledToValues = false;
+    bool m_ledToMetrics = false;
     SideChips *m_chips;
     RemarkDock *m_findings, *m_problems;
     NonFiniteDock *m_nonFinite;

@@ -142,6 +142,7 @@ void MainWindow::buildViewMenu()
           [this] { showRecordPart(QStringLiteral("ranks")); });
     addTo(menu, tr("Record o&ver steps"), tr("Alt+8"),
           [this] { showRecordPart(QStringLiteral("drift")); });
+    addTo(menu, tr("&Metrics"), tr("Alt+9"), [this] { showPart(QStringLiteral("metrics")); });
     menu->addSeparator();
     buildThemeMenu(menu->addMenu(tr("&Theme")));
     buildFontMenu(menu->addMenu(tr("Font &size")));

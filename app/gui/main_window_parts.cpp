@@ -20,6 +20,7 @@ bool MainWindow::showPart(const QString &word)
         {QStringLiteral("modules"), [&] { m_list->treeAction()->setChecked(true); }},
         {QStringLiteral("values"), [&] { m_list->showPage(TensorList::Page::Values); }},
         {QStringLiteral("recipe"), [&] { m_list->showRecipe(); }},
+        {QStringLiteral("metrics"), [&] { m_list->showPage(TensorList::Page::Metrics); }},
         {QStringLiteral("pairing"), [&] { m_list->showPage(TensorList::Page::Pairing); }},
         {QStringLiteral("differing"), [&] { m_list->onlyDifferingAction()->setChecked(true); }},
         {QStringLiteral("elements"), [&] { page(TensorDetail::Page::Elements); }},

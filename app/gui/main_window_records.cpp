@@ -2,6 +2,7 @@
 // The records of traces in the window: beside their list stands the record, not the tensor.
 #include "app/gui/main_window.h"
 #include "widgets/views/job_status.h"
+#include "widgets/views/metric_detail.h"
 #include "widgets/views/record_detail.h"
 #include "widgets/views/records_page.h"
 #include "widgets/views/step_strip.h"
@@ -22,14 +23,18 @@ QStackedWidget *MainWindow::buildRight()
     m_recordDetail = new RecordDetail(&m_context, m_list->records());
     right->addWidget(m_detail);
     right->addWidget(m_recordDetail);
+    m_metricDetail = new MetricDetail(&m_context, m_list->metrics());
+    right->addWidget(m_metricDetail);
     return right;
 }
 
 void MainWindow::connectRecords()
 {
     connect(m_list, &TensorList::pageChanged, this, [this] {
-        const bool records = m_list->page() == TensorList::Page::Records;
-        m_right->setCurrentIndex(records ? 1 : 0);
+        const TensorList::Page page = m_list->page();
+        m_right->setCurrentIndex(page == TensorList::Page::Records       ? 1
+                                     : page == TensorList::Page::Metrics ? 2
+                                                                         : 0);
     });
     connect(m_recordDetail, &RecordDetail::message, m_status, &JobStatus::showMessage);
     connect(m_list->records(), &RecordsPage::tensorRequested, this,

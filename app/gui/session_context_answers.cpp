@@ -148,8 +148,13 @@ void SessionContext::forgetSelection()
 /// replaced once; after that the selection stays with its name from step to step.
 void SessionContext::suggestRow()
 {
-    if (m_userChose || m_suggested || !m_stepComparison || !m_stepComparison->finished)
+    if (!m_stepComparison || !m_stepComparison->finished)
         return;
+    if (m_userChose || m_suggested) {
+        if (!m_row && !m_rowName.empty()) // another step, which lacks what was selected
+            setRow(rowWorthShowing());
+        return;
+    }
     setRow(rowWorthShowing());
     m_suggested = m_comparison && m_comparison->finished && m_row;
 }
@@ -167,7 +172,7 @@ std::optional<std::size_t> SessionContext::rowNamed(const std::string &name) con
     return std::size_t(found - rows.begin());
 }
 
-/// Where the runs part, else the first difference, else the first row.
+/// Where the runs part, else what differs first at the step, else the first row.
 std::optional<std::size_t> SessionContext::rowWorthShowing() const
 {
     const std::vector<TensorRow> &rows = m_stepComparison->tensors;
@@ -177,6 +182,10 @@ std::optional<std::size_t> SessionContext::rowWorthShowing() const
         if (const TensorRow *row = rowOfDivergence(rows, *m_comparison->firstDivergence))
             return std::size_t(row - rows.data());
     }
+    // The runs may part in a metric, at a step without items, or the step shown may be another one.
+    const std::optional<FirstDivergence> here = firstDivergenceIn(*m_stepComparison);
+    if (const auto row = here && here->onlyIn.empty() ? rowNamed(here->name) : std::nullopt)
+        return row;
     const auto different = std::find_if(rows.begin(), rows.end(), [](const TensorRow &row) {
         return row.status == ItemStatus::Different;
     });

@@ -2,6 +2,7 @@
 #include "model/metrics/metric_comparison.h"
 
 #include "model/metrics/metric_kind.h"
+#include "model/metrics/metric_relation.h"
 #include "model/same_bits.h"
 #include "model/traces/trace_stage.h"
 
@@ -16,89 +17,6 @@
 namespace forkpoint {
 
 namespace {
-
-/// One logged number with what is known of it.
-struct Sample
-{
-    double value = 0;
-    const PrintedDecimal *printed = nullptr; ///< null: all bits, or nothing, is known
-    bool float32 = false;
-    bool isInteger = false; ///< with all its digits, which a float64 may not hold
-
-    bool rounded() const { return printed && !printed->exact && !isInteger; }
-    PrintedDecimal::Mantissa integer() const
-    {
-        return printed && !printed->exact ? printed->mantissa : PrintedDecimal::Mantissa(value);
-    }
-};
-
-/// How two numbers compare, given what is known of them.
-enum class Relation { Equal, Alike, Different };
-
-/// As printf's "%.4f" prints it: the exact decimal expansion, rounded. Scaling in double would
-/// round twice.
-std::string printedText(double value, int digits)
-{
-    std::array<char, 400> text; // 309 digits before the point, at most
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), value,
-                                   std::chars_format::fixed, digits);
-    return {text.data(), end.ptr};
-}
-
-bool printsAlike(double a, double b, int digits)
-{
-    if (!std::isfinite(a) || !std::isfinite(b))
-        return std::isnan(a) ? std::isnan(b) : a == b;
-    return a == b || printedText(a, digits) == printedText(b, digits);
-}
-
-/// All values that the sample may stand for, in the precision of the other side.
-DecimalRange rangeOf(const Sample &sample, bool asFloat32)
-{
-    DecimalRange range{sample.value, sample.value};
-    if (sample.rounded())
-        range = rangeOf(*sample.printed);
-    if (asFloat32)
-        range = {double(float(range.low)), double(float(range.high))};
-    return range;
-}
-
-Relation relationOf(const Sample &a, const Sample &b, bool bitsKnown)
-{
-    if (bitsKnown && a.isInteger && b.isInteger)
-        return a.integer() == b.integer() ? Relation::Equal : Relation::Different;
-    if (bitsKnown)
-        return sameBits(a.value, b.value) ? Relation::Equal : Relation::Different;
-    if (!std::isfinite(a.value) || !std::isfinite(b.value))
-        return printsAlike(a.value, b.value, 0) ? Relation::Alike : Relation::Different;
-    if (a.rounded() && b.rounded())
-        return surelyDifferent(*a.printed, *b.printed) ? Relation::Different : Relation::Alike;
-    const bool asFloat32 = a.float32 || b.float32;
-    const DecimalRange rangeA = rangeOf(a, asFloat32), rangeB = rangeOf(b, asFloat32);
-    const bool apart = rangeA.high < rangeB.low || rangeB.high < rangeA.low;
-    return apart ? Relation::Different : Relation::Alike;
-}
-
-/// Whether "%.<digits>f" of the two surely gives different texts.
-bool surelyPrintApart(const Sample &a, const Sample &b, int digits)
-{
-    if (a.isInteger && b.isInteger)
-        return a.integer() != b.integer();
-    if (!a.rounded() && !b.rounded())
-        return !printsAlike(a.value, b.value, digits);
-    if (!std::isfinite(a.value) || !std::isfinite(b.value))
-        return !printsAlike(a.value, b.value, digits);
-    const DecimalRange rangeA = rangeOf(a, false), rangeB = rangeOf(b, false);
-    if (rangeA.high < rangeB.low)
-        return !printsAlike(rangeA.high, rangeB.low, digits);
-    return rangeB.high < rangeA.low && !printsAlike(rangeB.high, rangeA.low, digits);
-}
-
-Sample sampleAt(const MetricSeries &series, std::size_t index)
-{
-    return {series.points[index].value, series.printed.empty() ? nullptr : &series.printed[index],
-            series.float32, series.integers};
-}
 
 /// Calls visit(step, sample of A, sample of B) for every step that both logged, rising.
 template <class Visit>
@@ -128,13 +46,13 @@ std::uint64_t oneSidedSteps(const MetricSeries &a, const MetricSeries &b, std::u
     return pointsWithin(a, from, to) + pointsWithin(b, from, to) - 2 * common;
 }
 
-void addStep(MetricDifference &entry, std::int64_t step, const Sample &a, const Sample &b,
-             Relation relation)
+void addStep(MetricDifference &entry, std::int64_t step, const MetricSample &a,
+             const MetricSample &b, MetricRelation relation)
 {
     if (entry.steps++ == 0)
         entry.first = step;
     entry.last = step;
-    const bool differ = relation == Relation::Different;
+    const bool differ = relation == MetricRelation::Different;
     entry.different += differ ? 1u : 0u;
     const bool areIntegers = a.isInteger && b.isInteger;
     const double difference = !differ ? 0.0
@@ -150,7 +68,7 @@ void addStep(MetricDifference &entry, std::int64_t step, const Sample &a, const 
 class CommonPlace
 {
 public:
-    void look(std::int64_t step, const Sample &a, const Sample &b)
+    void look(std::int64_t step, const MetricSample &a, const MetricSample &b)
     {
         if (!a.rounded() || !b.rounded() || a.printed->exponent != b.printed->exponent
             || (m_exponent && *m_exponent != a.printed->exponent))
@@ -181,12 +99,13 @@ void foldDifferences(const MetricSeries &a, const MetricSeries &b, MetricCompari
 {
     constexpr std::uint64_t Most = MetricComparison::MostDifferences;
     const std::uint64_t stepsOfEntry = (result.commonSteps + Most - 1) / Most;
-    forEachCommonStep(a, b, [&](std::int64_t step, const Sample &one, const Sample &other) {
-        if (result.differences.empty() || result.differences.back().steps == stepsOfEntry)
-            result.differences.emplace_back();
-        addStep(result.differences.back(), step, one, other,
-                relationOf(one, other, result.bitsKnown));
-    });
+    forEachCommonStep(
+        a, b, [&](std::int64_t step, const MetricSample &one, const MetricSample &other) {
+            if (result.differences.empty() || result.differences.back().steps == stepsOfEntry)
+                result.differences.emplace_back();
+            addStep(result.differences.back(), step, one, other,
+                    relationOf(one, other, result.bitsKnown));
+        });
 }
 
 MetricComparison compareSeries(const MetricSeries &a, const MetricSeries &b)
@@ -198,19 +117,20 @@ MetricComparison compareSeries(const MetricSeries &a, const MetricSeries &b)
     result.bitsKnown = a.bitsKnown && b.bitsKnown && a.float32 == b.float32 && holdBits;
     result.context = isBookkeepingMetric(a.name);
     CommonPlace place;
-    forEachCommonStep(a, b, [&](std::int64_t step, const Sample &one, const Sample &other) {
-        ++result.commonSteps;
-        if (relationOf(one, other, result.bitsKnown) == Relation::Different) {
-            ++result.differentSteps;
-            if (!result.firstProvenDifference)
-                result.firstProvenDifference = step;
-        }
-        for (const int digits : Digits) {
-            if (surelyPrintApart(one, other, digits))
-                result.firstPrintedDifference.emplace(digits, step);
-        }
-        place.look(step, one, other);
-    });
+    forEachCommonStep(
+        a, b, [&](std::int64_t step, const MetricSample &one, const MetricSample &other) {
+            ++result.commonSteps;
+            if (relationOf(one, other, result.bitsKnown) == MetricRelation::Different) {
+                ++result.differentSteps;
+                if (!result.firstProvenDifference)
+                    result.firstProvenDifference = step;
+            }
+            for (const int digits : Digits) {
+                if (surelyPrintApart(one, other, digits))
+                    result.firstPrintedDifference.emplace(digits, step);
+            }
+            place.look(step, one, other);
+        });
     if (result.commonSteps == 0)
         return result;
     place.addTo(result.firstPrintedDifference);

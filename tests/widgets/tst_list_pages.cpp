@@ -80,6 +80,7 @@ private Q_SLOTS:
     void tablesAreSavedAsCsv();
     void rowsNamesAndCommandsAreCopied();
     void dialogsListThroughTheContext();
+    void aTypedPathIsOpenedByReturn();
     void dialogsNameWhatIsSaved();
     void dialogsTakeAPathAsName();
     void notesAreShownCountedAndFiltered();
@@ -328,6 +329,34 @@ void TestListPages::dialogsListThroughTheContext()
     QCOMPARE(chosen[0][0].toString(), QStringLiteral("/home/user/model.pt"));
     QCOMPARE(context.folder, QStringLiteral("/home/user"));
     QVERIFY(context.calls.contains(QStringLiteral("stopListing")));
+}
+
+void TestListPages::aTypedPathIsOpenedByReturn()
+{
+    FakeViewContext context;
+    auto *dialog =
+        new PathDialog(&context, PathDialog::Mode::Open, QStringLiteral("Open A"), nullptr);
+    QSignalSpy chosen(dialog, &PathDialog::pathChosen);
+    dialog->open();
+    auto *path = qobject_cast<QLineEdit *>(dialog->focusWidget());
+    QVERIFY(path);
+    const auto go = [&](const QString &text) {
+        path->setText(text);
+        QTest::keyClick(path, Qt::Key_Return);
+        QCOMPARE(context.folderRequests.back().second, QStringLiteral("/home/user"));
+        Q_EMIT context.folderListed(
+            context.folderRequests.back().first,
+            std::make_shared<const FolderListing>(
+                FolderListing{"/home/user", {{"runs", true, 0}, {"model.pt", false, 3}}, true}));
+    };
+    go(QStringLiteral("/home/user/runs")); // a folder is shown
+    QCOMPARE(context.folderRequests.back().second, QStringLiteral("/home/user/runs"));
+    go(QStringLiteral("/home/user/gone")); // what is not there is asked for, which says why
+    QCOMPARE(context.folderRequests.back().second, QStringLiteral("/home/user/gone"));
+    QCOMPARE(chosen.count(), 0);
+    go(QStringLiteral("../model.pt"));
+    QCOMPARE(chosen.count(), 1);
+    QCOMPARE(chosen[0][0].toString(), QStringLiteral("/home/user/model.pt"));
 }
 
 void TestListPages::dialogsNameWhatIsSaved()

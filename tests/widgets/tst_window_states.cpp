@@ -349,7 +349,7 @@ void TestWindowStates::whatHasNoPartnerIsShown()
     viewer.context.openPair(a, b);
     QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
     if (b == SampleD)
-        viewer.context.selectStep(4);
+        viewer.context.selectPlace(4, "model.embed_positions.weight");
     auto *list = viewer.find<TensorList>();
     auto *detail = viewer.find<TensorDetail>();
     const auto table = list->findChild<QTreeView *>(QStringLiteral("tensorTable"));

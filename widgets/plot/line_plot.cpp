@@ -16,6 +16,8 @@ namespace forkpoint {
 
 namespace {
 
+constexpr std::size_t MostDiscs = 300; ///< of a curve: more of them hide it
+
 class SpacedTicker final : public QCPAxisTickerLog
 {
 public:
@@ -57,6 +59,35 @@ LinePlot::LinePlot(QWidget *parent)
     rebuild();
 }
 
+void LinePlot::setScale(Scale scale)
+{
+    m_scale = scale;
+    const bool isLinear = scale == Scale::Linear;
+    m_plot->yAxis->setScaleType(isLinear ? QCPAxis::stLinear : QCPAxis::stLogarithmic);
+    m_plot->yAxis->setNumberFormat(isLinear ? QStringLiteral("g") : QStringLiteral("gb"));
+    m_plot->yAxis->setNumberPrecision(isLinear ? 6 : 3);
+    m_plot->yAxis->setTicker(QSharedPointer<QCPAxisTicker>(
+        isLinear ? new QCPAxisTicker : new SpacedTicker(m_plot->yAxis)));
+    rebuild();
+}
+
+bool LinePlot::isShown(double value) const
+{
+    return std::isfinite(value) && (m_scale == Scale::Linear || value > 0.0);
+}
+
+void LinePlot::setRange(double lowest, double highest)
+{
+    if (m_scale == Scale::Logarithmic) {
+        m_plot->yAxis->setRange(lowest / 2, highest * 2);
+        return;
+    }
+    // Equal numbers have a range too, and halves do not overflow.
+    const double half = highest / 2 - lowest / 2;
+    const double margin = half > 0 ? half * 0.12 : std::max(std::abs(highest) * 0.01, 1e-9);
+    m_plot->yAxis->setRange(lowest - margin, highest + margin);
+}
+
 void LinePlot::setSeries(std::vector<Series> series)
 {
     m_series = std::move(series);
@@ -90,10 +121,11 @@ void LinePlot::rebuild()
         const bool under = series.dashed && i + 1 < m_series.size();
         graph->setPen(
             QPen(series.color, under ? 4.5 : 1.5, series.dashed ? Qt::DashLine : Qt::SolidLine));
-        graph->setScatterStyle(
-            QCPScatterStyle(QCPScatterStyle::ssDisc, series.color, under ? 10 : 5));
+        if (series.points.size() <= MostDiscs)
+            graph->setScatterStyle(
+                QCPScatterStyle(QCPScatterStyle::ssDisc, series.color, under ? 10 : 5));
         for (const auto &[step, value] : series.points) {
-            const bool shown = std::isfinite(value) && value > 0.0;
+            const bool shown = isShown(value);
             graph->addData(step, shown ? value : std::numeric_limits<double>::quiet_NaN());
             if (!shown)
                 continue;
@@ -118,7 +150,7 @@ void LinePlot::rebuild()
     if (any) {
         const double margin = std::max(0.5, (last - first) * 0.04);
         m_plot->xAxis->setRange(first - margin, last + margin);
-        m_plot->yAxis->setRange(lowest / 2, highest * 2);
+        setRange(lowest, highest);
     }
     m_plot->replot(QCustomPlot::rpQueuedReplot);
 }

@@ -11,7 +11,8 @@ class QLabel;
 
 namespace forkpoint {
 
-/// Magnitudes over the steps, on a logarithmic axis; zero and unknown values leave a gap.
+/// Numbers over the steps. On a logarithmic axis, which is of magnitudes, zero leaves a gap as
+/// unknown values do.
 class LinePlot : public QWidget
 {
     Q_OBJECT
@@ -25,7 +26,11 @@ public:
         std::vector<std::pair<double, double>> points;
     };
 
+    enum class Scale { Logarithmic, Linear };
+
     explicit LinePlot(QWidget *parent = nullptr);
+
+    void setScale(Scale scale); ///< at first logarithmic
 
     void setSeries(std::vector<Series> series);
     void setEmptyText(const QString &text);
@@ -39,10 +44,13 @@ protected:
 
 private:
     void rebuild();
+    bool isShown(double value) const;
+    void setRange(double lowest, double highest);
 
     QCustomPlot *m_plot;
     QLabel *m_legend, *m_empty;
     std::vector<Series> m_series;
+    Scale m_scale = Scale::Logarithmic;
 };
 
 } // namespace forkpoint

@@ -19,6 +19,7 @@
 #include <QVBoxLayout>
 
 #include <array>
+#include <utility>
 
 namespace forkpoint {
 
@@ -78,13 +79,15 @@ PathDialog::PathDialog(ViewContext *context, Mode mode, const QString &title, QW
     connect(context, &ViewContext::requestFailed, this, [this](quint64 id, const QString &error) {
         if (id != m_askedId)
             return;
+        m_typed.clear();
         m_model->setListing(nullptr);
         m_state->setText(error);
         refresh();
     });
     resize(fontMetrics().averageCharWidth() * 90, fontMetrics().height() * 30);
     showFolder(m_context->lastFolder(mode == Mode::Save ? FolderUse::Save : FolderUse::Open));
-    (mode == Mode::Save ? static_cast<QWidget *>(m_name) : m_view)->setFocus();
+    (mode == Mode::Save ? m_name : m_path)->setFocus();
+    m_path->selectAll();
 }
 
 void PathDialog::buildTop(QVBoxLayout *layout)
@@ -96,7 +99,7 @@ void PathDialog::buildTop(QVBoxLayout *layout)
     up->setShortcut(Qt::ALT | Qt::Key_Up);
     up->setToolTip(tr("The folder above (Alt+Up)"));
     m_path->setAccessibleName(tr("Folder, or path of a file"));
-    m_path->setToolTip(tr("Type or paste a path; Return shows a folder"));
+    m_path->setToolTip(tr("Type or paste a path; Return shows a folder and opens a file"));
     m_places->setText(tr("Places"));
     m_places->setPopupMode(QToolButton::InstantPopup);
     fillPlaces();
@@ -107,7 +110,7 @@ void PathDialog::buildTop(QVBoxLayout *layout)
     top->addWidget(m_places);
     layout->addLayout(top);
     connect(up, &QToolButton::clicked, this, [this] { showFolder(parentOf(m_folder)); });
-    connect(m_path, &QLineEdit::returnPressed, this, [this] { showFolder(m_path->text()); });
+    connect(m_path, &QLineEdit::returnPressed, this, &PathDialog::goToTyped);
     connect(m_path, &QLineEdit::textEdited, this, &PathDialog::refresh);
 }
 
@@ -173,12 +176,43 @@ void PathDialog::chooseKind()
     m_name->setText(name + u'.' + m_kinds[std::size_t(m_kind->currentIndex())].suffix);
 }
 
+QString PathDialog::absolute(const QString &path) const
+{
+    return QDir::cleanPath(QDir::isAbsolutePath(path)
+                               ? path
+                               : joined(m_folder.isEmpty() ? QDir::currentPath() : m_folder, path));
+}
+
+/// The folder above says whether it is a file, which is opened, or a folder, which is shown.
+void PathDialog::goToTyped()
+{
+    const QString typed = absolute(m_path->text());
+    if (m_mode == Mode::Save || typed == m_folder || parentOf(typed) == typed) {
+        showFolder(typed);
+        return;
+    }
+    showFolder(parentOf(typed));
+    m_path->setText(typed);
+    m_typed = typed;
+    refresh();
+}
+
+void PathDialog::openTyped()
+{
+    const QString typed = std::exchange(m_typed, {});
+    if (typed.isEmpty() || m_path->text() != typed)
+        return; // typed on meanwhile
+    const FolderEntry *there = m_model->named(typed.section(u'/', -1));
+    if (there ? !there->isFolder : !m_isWhole)
+        choose(); // a folder too large to be listed whole may have it
+    else
+        showFolder(typed);
+}
+
 void PathDialog::showFolder(const QString &path)
 {
-    const QString wanted =
-        QDir::cleanPath(QDir::isAbsolutePath(path)
-                            ? path
-                            : joined(m_folder.isEmpty() ? QDir::currentPath() : m_folder, path));
+    const QString wanted = absolute(path);
+    m_typed.clear();
     m_folder = wanted;
     m_path->setText(wanted);
     m_model->setListing(nullptr);
@@ -196,8 +230,10 @@ void PathDialog::receive(quint64 id, std::shared_ptr<const FolderListing> listin
     if (!listing->complete)
         text += tr("; there are more, which a typed path reaches");
     m_state->setText(text);
+    m_isWhole = listing->complete;
     m_model->setListing(std::move(listing));
     refresh();
+    openTyped();
 }
 
 void PathDialog::enter(const QModelIndex &index)

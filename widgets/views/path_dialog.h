@@ -38,6 +38,9 @@ public:
     /// To save: a name without its suffix, and the kinds there are, the first one chosen.
     void suggest(const QString &name, std::vector<Kind> kinds);
     void showFolder(const QString &path);
+    QString absolute(const QString &path) const;
+    void goToTyped();
+    void openTyped();
     QString folder() const { return m_folder; } ///< that is shown, or on its way
 
 Q_SIGNALS:
@@ -61,6 +64,8 @@ private:
     ViewContext *m_context;
     Mode m_mode;
     FolderModel *m_model;
+    QString m_typed;        ///< by Return, until the folder above is listed
+    bool m_isWhole = false; ///< all of the folder is listed
     QString m_folder;
     std::uint64_t m_askedId = 0;
     std::vector<Kind> m_kinds;

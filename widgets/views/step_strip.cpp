@@ -20,6 +20,8 @@ using namespace step_strip;
 
 namespace {
 
+constexpr int MostLabel = 30; ///< characters of a metric's name before it is elided
+
 const MetricSeries *seriesNamed(const SideState &side, const std::string &name)
 {
     for (const MetricSeries &series : side.metrics) {
@@ -234,7 +236,7 @@ void StepStrip::refreshMetric()
     }
 }
 
-void StepStrip::showMetric(const QString &name)
+void StepStrip::drawMetric(const QString &name)
 {
     m_chosenMetric = name;
     refresh();
@@ -244,7 +246,6 @@ void StepStrip::showMetric(const QString &name)
                 m_axis.show(double(*metric.firstProvenDifference));
         }
     }
-    setFocus(Qt::OtherFocusReason);
     update();
 }
 
@@ -267,6 +268,10 @@ void StepStrip::measure()
 {
     m_labelWidth = std::max(fontMetrics().horizontalAdvance(tr("checkpoints")) + 28,
                             m_timeline.labelWidth(fontMetrics()));
+    const int most = fontMetrics().averageCharWidth() * MostLabel;
+    m_labelWidth =
+        std::max(m_labelWidth,
+                 std::min(most, fontMetrics().horizontalAdvance(m_metricName + tr(" B−A")) + 28));
     const int row = fontMetrics().height() + 2;
     if (m_rowsButton->isVisibleTo(this)) {
         const int wanted = m_rowsButton->sizeHint().width();

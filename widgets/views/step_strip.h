@@ -58,7 +58,7 @@ public:
     /// "0 at every common step (every bit known)", as written in the metric lane.
     QString metricSummary() const;
     /// Draws that metric instead of the loss and brings the step into view at which it first differs.
-    void showMetric(const QString &name);
+    void drawMetric(const QString &name);
     const Timeline &timeline() const { return m_timeline.timeline(); }
     /// As it is on the screen, as a file: suffix "png" or "svg".
     QByteArray picture(const QString &suffix) const;

@@ -12,6 +12,7 @@
 #include "widgets/views/flow_layout.h"
 #include "widgets/views/hinted_line_edit.h"
 #include "widgets/views/list_counts.h"
+#include "widgets/views/metrics_page.h"
 #include "widgets/views/pairing_page.h"
 #include "widgets/views/records_page.h"
 #include "widgets/views/row_menu.h"
@@ -94,6 +95,8 @@ TensorList::TensorList(ViewContext *context, QWidget *parent)
     m_stack->addWidget(m_pairing);
     m_records = new RecordsPage(context, m_stack);
     m_stack->addWidget(m_records);
+    m_metrics = new MetricsPage(context, m_stack);
+    m_stack->addWidget(m_metrics);
     m_placeholder = new QLabel(m_stack);
     m_placeholder->setTextFormat(Qt::PlainText);
     m_placeholder->setAlignment(Qt::AlignCenter);
@@ -122,6 +125,7 @@ void TensorList::connectModels()
             [this] { m_valueTree->updateComparison(m_values->comparison()); });
     connect(m_pairing, &PairingPage::rowsChanged, this, [this] { updatePlaceholder(); });
     connect(m_records, &RecordsPage::message, this, &TensorList::message);
+    connect(m_metrics, &MetricsPage::message, this, &TensorList::message);
     connect(m_records, &RecordsPage::tensorRequested, this, [this] { showPage(Page::Tensors); });
     connect(m_context, &ViewContext::comparisonChanged, this, &TensorList::showControls);
     connect(m_context, &ViewContext::sideChanged, this, &TensorList::showControls);
@@ -180,13 +184,17 @@ bool TensorList::isTree() const
     return m_treeAction->isChecked() && page() < Page::Pairing;
 }
 
-/// What can be chosen on the page; the page of records is there where traces are.
+/// What can be chosen on the page; the pages of records and metrics are there where these are.
 void TensorList::showControls()
 {
-    if (page() == Page::Records && !m_records->hasTraces())
-        m_tabs->setCurrentIndex(int(Page::Tensors)); // before its neighbour takes over
-    m_tabs->setTabVisible(int(Page::Records), m_records->hasTraces());
-    const bool isList = page() != Page::Records;
+    const std::pair<Page, bool> some[] = {{Page::Records, m_records->hasTraces()},
+                                          {Page::Metrics, m_metrics->hasMetrics()}};
+    for (const auto &[optional, isThere] : some) {
+        if (page() == optional && !isThere)
+            m_tabs->setCurrentIndex(int(Page::Tensors)); // before its neighbour takes over
+        m_tabs->setTabVisible(int(optional), isThere);
+    }
+    const bool isList = page() < Page::Records;
     m_treeAction->setEnabled(page() < Page::Pairing);
     m_onlyDifferingAction->setEnabled(isList);
     m_filterAction->setEnabled(isList);
@@ -203,6 +211,8 @@ QTreeView *TensorList::currentView() const
         return m_pairing->view();
     if (page() == Page::Records)
         return m_records->view();
+    if (page() == Page::Metrics)
+        return m_metrics->view();
     if (page() == Page::Values)
         return isTree() ? m_valueTreeView : m_valueView;
     return isTree() ? m_treeView : m_tableView;
@@ -281,8 +291,9 @@ void TensorList::updateHeader()
 
 void TensorList::updatePlaceholder()
 {
-    if (page() == Page::Records) {
-        m_stack->setCurrentWidget(m_records);
+    if (page() >= Page::Records) {
+        m_stack->setCurrentWidget(page() == Page::Records ? static_cast<QWidget *>(m_records)
+                                                          : m_metrics);
         return;
     }
     const auto comparison = m_table->comparison();

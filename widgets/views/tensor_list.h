@@ -19,6 +19,7 @@ class QTreeView;
 
 namespace forkpoint {
 
+class MetricsPage;
 class PairingPage;
 class RecordsPage;
 class RowFilter;
@@ -28,13 +29,13 @@ class ValueTableModel;
 class ValueTreeModel;
 
 /// What differs at the selected step: tensors and values, flat or as trees, who met whom, and the
-/// records of traces.
+/// records of traces; and the metrics of all steps.
 class TensorList : public QWidget
 {
     Q_OBJECT
 
 public:
-    enum class Page { Tensors, Values, Pairing, Records };
+    enum class Page { Tensors, Values, Pairing, Records, Metrics };
 
     explicit TensorList(ViewContext *context, QWidget *parent = nullptr);
 
@@ -44,6 +45,7 @@ public:
     void showPage(Page page);
     Page page() const;
     RecordsPage *records() const { return m_records; }
+    MetricsPage *metrics() const { return m_metrics; }
     /// The values page, reduced to the recipe differences.
     void showRecipe();
     /// Everything of one class, on the page that has some of it.
@@ -102,6 +104,7 @@ private:
     QTreeView *m_tableView, *m_treeView, *m_valueView, *m_valueTreeView;
     PairingPage *m_pairing;
     RecordsPage *m_records;
+    MetricsPage *m_metrics;
     QLabel *m_placeholder;
     std::optional<ColumnRoom> m_room; ///< by which columns were shown last
     std::optional<StateClass> m_onlyClass;

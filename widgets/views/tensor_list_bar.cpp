@@ -29,7 +29,8 @@ void TensorList::buildBar()
     m_tabs->addTab(tr("Values"));
     m_tabs->addTab(tr("Pairing"));
     m_tabs->addTab(tr("Records"));
-    m_tabs->setAccessibleName(tr("Tensors, values, pairing or records"));
+    m_tabs->addTab(tr("Metrics"));
+    m_tabs->setAccessibleName(tr("Tensors, values, pairing, records or metrics"));
     m_filter = new HintedLineEdit(this);
     m_filter->setPlaceholderText(tr("Filter…"));
     m_filter->setToolTip(tr("Only names that contain this text (Ctrl+F)"));

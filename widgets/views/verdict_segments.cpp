@@ -118,6 +118,33 @@ QString strengthText(const RunComparison &comparison)
     return provesEquality(strength) ? tr("Proven by %1").arg(name) : tr("Evidence: %1").arg(name);
 }
 
+/// Tensors without a partner are no problem of reading. Of a series only the step that is shown tells
+/// them apart.
+template <class Add>
+void addNotCompared(const RunComparison &comparison, const Add &add)
+{
+    const Coverage &coverage = comparison.verdict.coverage;
+    if (coverage.tensorsCompared >= coverage.tensorsTotal)
+        return;
+    std::uint64_t left = coverage.tensorsTotal - coverage.tensorsCompared;
+    const StatusCounts &counts = comparison.shown.counts;
+    const bool isSeries = !comparison.steps.empty();
+    if (isSeries && counts.onlyInA + counts.onlyInB > 0) {
+        add(tr("%1 not compared or on one side only").arg(groupedText(left)),
+            QStringLiteral("problems"));
+        return;
+    }
+    for (const auto &[side, count] :
+         {std::pair{u'A', counts.onlyInA}, std::pair{u'B', counts.onlyInB}}) {
+        const std::uint64_t alone = std::min<std::uint64_t>(count, left);
+        if (alone > 0)
+            add(tr("%1 only in %2").arg(groupedText(alone)).arg(QChar(side)), {});
+        left -= alone;
+    }
+    if (left > 0)
+        add(tr("%1 not compared").arg(groupedText(left)), QStringLiteral("problems"));
+}
+
 /// Proof and coverage, and what leads on from there.
 void addCoverage(Segments &segments, const RunComparison &comparison, bool hasRecipe,
                  std::size_t problems, bool isReport, Detail detail, const Theme &theme)
@@ -141,14 +168,14 @@ void addCoverage(Segments &segments, const RunComparison &comparison, bool hasRe
     if (coverage.recordsTotal > 0)
         addPart(coverage.recordsCompared, countedText(coverage.recordsTotal, "record", "records"));
     const bool none = comparison.verdict.outcome == Outcome::NotCompared;
-    if (coverage.tensorsTotal > 0 || (coverage.recordsTotal == 0 && !none)) {
+    if (coverage.metricsTotal > 0)
+        addPart(coverage.metricsCompared, countedText(coverage.metricsTotal, "metric", "metrics"));
+    const bool isOther = coverage.recordsTotal > 0 || coverage.metricsTotal > 0;
+    if (coverage.tensorsTotal > 0 || (!isOther && !none)) {
         addPart(coverage.tensorsCompared, countedText(coverage.tensorsTotal, "tensor", "tensors"));
         add(tr("%1 of %2").arg(bytesText(coverage.bytesCompared), bytesText(coverage.bytesTotal)));
     }
-    if (coverage.tensorsCompared < coverage.tensorsTotal)
-        add(tr("%1 not compared")
-                .arg(groupedText(coverage.tensorsTotal - coverage.tensorsCompared)),
-            QStringLiteral("problems"));
+    addNotCompared(comparison, add);
     if (const std::string steps = stepsLeftOut(coverage); !steps.empty())
         add(qs(steps), QStringLiteral("problems"));
     // What keeps the question open is listed there.
@@ -183,6 +210,7 @@ void addVerdict(Segments &segments, const RunComparison &comparison, Detail deta
                 const Theme &theme)
 {
     const Verdict &verdict = comparison.verdict;
+    const Coverage &coverage = verdict.coverage;
     // The sentence ends with its proof in brackets: that is the last line of the banner.
     const QString whole = sentence(verdict.sentence);
     const qsizetype proof = lastBracket(whole);
@@ -207,10 +235,13 @@ void addVerdict(Segments &segments, const RunComparison &comparison, Detail deta
         const bool isShown = marks.empty()
             || std::any_of(marks.begin(), marks.end(),
                            [&](const StepMark &mark) { return mark.step == first.step; });
-        if (first.step && isShown) {
+        // Of metrics alone the step is a row of the metric.
+        const bool isOfMetric = coverage.metricsTotal > 0;
+        if (first.step && (isShown || isOfMetric)) {
             segments.push_back({QStringLiteral(" ")});
             segments.push_back({tr("Show step %1").arg(*first.step), theme.muted, false, false,
-                                QStringLiteral("step:%1").arg(*first.step)});
+                                isOfMetric ? QStringLiteral("metric:") + displayText(first.name)
+                                           : QStringLiteral("step:%1").arg(*first.step)});
         }
     }
 }
@@ -251,6 +282,10 @@ QString listedText(const ViewContext &context)
     }
     if (records > 0)
         parts += countedText(records, "record", "records");
+    if (parts.isEmpty())
+        if (const std::size_t metrics = std::max(context.side(Side::A).metrics.size(),
+                                                 context.side(Side::B).metrics.size()))
+            parts += countedText(metrics, "metric", "metrics");
     if (parts.isEmpty()) // of two sides the verdict itself says why
         return isOneSideAlone(context) ? sentence(listing->verdict.reason) : QString();
     const QString last = parts.takeLast();
@@ -304,6 +339,9 @@ Segments failedSides(const ViewContext &context, const Theme &theme)
         segments.push_back({tr(" or "), theme.text});
         segments.push_back({tr("read it by a mapping sheet"), theme.text, false, false,
                             QStringLiteral("mapping:") + (side == Side::A ? u'A' : u'B')});
+        segments.push_back({tr("\nFolders of ranks, traces and metrics are known by their contents "
+                               "too; forkpoint-cli formats lists all that opens."),
+                            theme.muted});
     }
     const QString listed = isOneSideAlone(context) ? listedText(context) : QString();
     if (!segments.empty() && !listed.isEmpty())
