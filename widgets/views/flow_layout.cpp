@@ -81,6 +81,16 @@ QSize FlowLayout::minimumSize() const
     return size + QSize(margins.left() + margins.right(), margins.top() + margins.bottom());
 }
 
+/// In one line, before anything grows.
+int FlowLayout::widthOfAll() const
+{
+    int width = 0;
+    for (const QLayoutItem *item : m_items)
+        if (!item->isEmpty())
+            width += widthOf(item) + (width > 0 ? spacing() : 0);
+    return width;
+}
+
 /// The height that the lines take.
 int FlowLayout::arrange(const QRect &rect, bool place) const
 {
@@ -88,6 +98,7 @@ int FlowLayout::arrange(const QRect &rect, bool place) const
     const QRect area = rect.marginsRemoved(margins);
     std::vector<QLayoutItem *> line;
     int y = area.top(), width = 0, height = 0;
+    const bool isFirstAlone = m_isFirstAlone && widthOfAll() > area.width();
     const auto finishLine = [&] {
         if (place)
             placeLine(line, QRect(area.left(), y, area.width(), height));
@@ -99,7 +110,8 @@ int FlowLayout::arrange(const QRect &rect, bool place) const
         if (item->isEmpty())
             continue;
         const int wanted = widthOf(item);
-        if (!line.empty() && width + spacing() + wanted > area.width()) {
+        const bool isBehindFirst = isFirstAlone && !line.empty() && line.front() == m_items.front();
+        if (!line.empty() && (isBehindFirst || width + spacing() + wanted > area.width())) {
             finishLine();
             y += spacing();
         }

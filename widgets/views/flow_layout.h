@@ -15,6 +15,10 @@ public:
     explicit FlowLayout(QWidget *parent = nullptr);
     ~FlowLayout() override;
 
+    /// Where one line does not hold everything, the first item has one of its own, so that what belongs
+    /// together behind it stays together.
+    void setFirstAlone(bool alone) { m_isFirstAlone = alone; }
+
     void addItem(QLayoutItem *item) override;
     int count() const override { return int(m_items.size()); }
     QLayoutItem *itemAt(int index) const override;
@@ -28,9 +32,11 @@ public:
 
 private:
     int arrange(const QRect &rect, bool place) const;
+    int widthOfAll() const;
     void placeLine(const std::vector<QLayoutItem *> &line, QRect area) const;
 
     std::vector<QLayoutItem *> m_items;
+    bool m_isFirstAlone = false;
 };
 
 } // namespace forkpoint

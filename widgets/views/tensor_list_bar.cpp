@@ -20,6 +20,7 @@ void TensorList::buildBar()
     auto *bar = new FlowLayout;
     bar->setContentsMargins(6, 0, 4, 0);
     bar->setSpacing(5); // with the page Records it is one line of a window of 1280 pixels
+    bar->setFirstAlone(true);
     m_tabs = new QTabBar(this);
     m_tabs->setDocumentMode(true);
     m_tabs->setDrawBase(false);
