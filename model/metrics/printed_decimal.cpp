@@ -85,12 +85,15 @@ private:
 
 std::string digitsOf(PrintedDecimal::Mantissa number)
 {
-    constexpr std::int64_t Half = 1'000'000'000'000'000'000;
-    const auto high = std::int64_t(number / Half), low = std::int64_t(number % Half);
+    // Ten units of 36 digits are 10^37: their upper part fits into 64 bits only without a sign.
+    constexpr std::uint64_t Half = 1'000'000'000'000'000'000;
+    const std::string sign = number < 0 ? "-" : "";
+    const PrintedDecimal::Mantissa size = number < 0 ? -number : number;
+    const auto high = std::uint64_t(size / Half), low = std::uint64_t(size % Half);
     if (high == 0)
-        return std::to_string(low);
-    const std::string rest = std::to_string(low < 0 ? -low : low);
-    return std::to_string(high) + std::string(18 - rest.size(), '0') + rest;
+        return sign + std::to_string(low);
+    const std::string rest = std::to_string(low);
+    return sign + std::to_string(high) + std::string(18 - rest.size(), '0') + rest;
 }
 
 double nearest(PrintedDecimal::Mantissa mantissa, std::int32_t exponent)

@@ -175,7 +175,7 @@ private slots:
         QCOMPARE(series.size(), std::size_t(1));
         QCOMPARE(series[0].printed.size(), std::size_t(3));
         QVERIFY(series[0].printed[0].exact && series[0].printed[2].exact && !series[0].bitsKnown);
-        QCOMPARE(std::int64_t(series[0].printed[1].mantissa), std::int64_t(9007199254740993));
+        QVERIFY(series[0].printed[1].mantissa == 9007199254740993);
     }
 
     /// Against the definition: a restart takes back what was logged before it from its step on.

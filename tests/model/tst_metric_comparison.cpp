@@ -62,7 +62,7 @@ private slots:
                               int digits) {
             const auto parsed = parseDecimal(text);
             QVERIFY2(parsed, std::string(text).c_str());
-            QCOMPARE(std::int64_t(parsed->printed.mantissa), mantissa);
+            QVERIFY(parsed->printed.mantissa == mantissa);
             QCOMPARE(parsed->printed.exponent, exponent);
             QCOMPARE(parsed->significantDigits, digits);
             QCOMPARE(parsed->value, std::strtod(std::string(text).c_str(), nullptr));
@@ -129,6 +129,19 @@ private slots:
                 QVERIFY(!surelyDifferent(other.printed, a.printed));
             }
         }
+        // Mantissas of all kept digits, whose bounds Python's integers and Fraction give.
+        const auto holds = [](std::string_view text, double low, double high) {
+            const DecimalRange range = rangeOf(decimal(text).printed);
+            QCOMPARE(range.low, low);
+            QCOMPARE(range.high, high);
+        };
+        holds("850000000000000000000000000000000001", 8.5e+35, 8.5e+35);
+        holds("950000000000000000000000000000000001", 9.5e+35, 9.5e+35);
+        holds("-950000000000000000000000000000000001", -9.5e+35, -9.5e+35);
+        holds("999999999999999999999999999999999999", 1e+36, 1e+36);
+        holds("9999999999999999999999999999999999996", 1e+37, 1e+37);
+        holds("0.950000000000000000000000000000000001", 0.95, 0.95);
+        holds("-9.22337203685477580800000000000000001", -9.223372036854776, -9.223372036854776);
         QVERIFY(surelyDifferent(decimal("5.036").printed, decimal("5.0354").printed));
         QVERIFY(!surelyDifferent(decimal("5.036").printed, decimal("5.0355").printed)); // touch
         QVERIFY(surelyDifferent(decimal("1e300").printed, decimal("1e-300").printed));
