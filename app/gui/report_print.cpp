@@ -80,7 +80,7 @@ public:
             const bool isText = last > 6 && !column.number;
             const int width = !isText ? 0 : i == 0 ? NameWidth : i == last ? NoteWidth : 0;
             html += opened("th", column.number, false, width) + escaped(column.title)
-                + QLatin1String("</th>");
+                + gapBehind(block, i) + QLatin1String("</th>");
         }
         html += QLatin1String("</tr></thead>");
         for (const auto &row : block.rows) {
@@ -88,7 +88,7 @@ public:
             for (std::size_t i = 0; i < row.size(); ++i) {
                 const bool number = block.columns[i].number;
                 html += opened("td", number, number || isShort(row[i])) + cellText(row[i])
-                    + QLatin1String("</td>");
+                    + gapBehind(block, i) + QLatin1String("</td>");
             }
             html += QLatin1String("</tr>");
         }
@@ -123,6 +123,14 @@ public:
     QString html;
 
 private:
+    /// A number at its right edge would touch the text of the next column.
+    static QString gapBehind(const ReportTable &table, std::size_t column)
+    {
+        const bool meetsText = table.columns[column].number && column + 1 < table.columns.size()
+            && !table.columns[column + 1].number;
+        return meetsText ? QStringLiteral("&nbsp;&nbsp;&nbsp;") : QString();
+    }
+
     /// A cell with a line below it.
     static QString opened(const char *tag, bool right, bool whole, int width = 0)
     {

@@ -47,6 +47,18 @@ std::string evidenceWords(Strength strength)
 
 // --- what was compared
 
+/// Of two logs: "4 metrics, 48 pairs of numbers at common steps".
+std::string loggedText(const std::vector<MetricComparison> &metrics)
+{
+    if (metrics.empty())
+        return "no tensors";
+    std::uint64_t pairs = 0;
+    for (const MetricComparison &metric : metrics)
+        pairs += metric.commonSteps;
+    return counted(metrics.size(), "metric", "metrics") + ", "
+        + counted(pairs, "pair of numbers", "pairs of numbers") + " at common steps";
+}
+
 ReportSection comparedSection(const RunComparison &comparison, const ReportOptions &options)
 {
     ReportFacts facts;
@@ -68,8 +80,8 @@ ReportSection comparedSection(const RunComparison &comparison, const ReportOptio
             + counted(coverage.tensorsTotal, "tensor", "tensors") + ", "
             + byteSize(coverage.bytesCompared) + " of " + byteSize(coverage.bytesTotal)
             + " of both sides together";
-        if (coverage.tensorsTotal == 0 && coverage.recordsTotal > 0)
-            compared.clear();
+        if (coverage.tensorsTotal == 0)
+            compared = coverage.recordsTotal > 0 ? std::string() : loggedText(comparison.metrics);
         if (!steps.empty())
             compared += (compared.empty() ? "" : "; ") + steps;
         if (!compared.empty())
@@ -164,61 +176,6 @@ ReportSection divergenceSection(const RunComparison &comparison)
         section.blocks.emplace_back(StepsPlot{comparison.steps, comparison.shownStep});
     if (const std::string text = withinText(comparison.steps); !text.empty())
         section.blocks.emplace_back(ReportText{text, ReportTone::Plain});
-    return section;
-}
-
-// --- the truth table
-
-std::string className(StateClass stateClass)
-{
-    return std::string(toString(stateClass)) + (isContext(stateClass) ? " (context)" : "");
-}
-
-ReportTable classTable(const CheckpointComparison &shown)
-{
-    ReportTable table;
-    table.columns = {{"class", false},      {"outcome", false},  {"equal", true},
-                     {"differ", true},      {"only in A", true}, {"only in B", true},
-                     {"not compared", true}};
-    for (const StateClass stateClass : allStateClasses()) {
-        const ReportCell name{className(stateClass), {}, false, {}};
-        const auto found = shown.byClass.find(stateClass);
-        if (found == shown.byClass.end()) {
-            if (!isContext(stateClass) && stateClass != StateClass::Unknown)
-                table.rows.push_back(
-                    {name,
-                     {"not among what was compared", ReportTone::Unknown, false, {}},
-                     {},
-                     {},
-                     {},
-                     {},
-                     {}});
-            continue;
-        }
-        const auto &[outcome, counts] = found->second;
-        table.rows.push_back({name,
-                              {std::string(toString(outcome)), toneOf(outcome), false, {}},
-                              numberCell(counts.identical),
-                              numberCell(counts.different),
-                              numberCell(counts.onlyInA),
-                              numberCell(counts.onlyInB),
-                              numberCell(counts.notCompared)});
-    }
-    table.total = table.rows.size();
-    return table;
-}
-
-ReportSection classesSection(const RunComparison &comparison)
-{
-    ReportSection section{"classes", "State by class", {}};
-    std::string text = "State decides the outcome, context never does.";
-    if (comparison.shownStep && !comparison.steps.empty())
-        text = "At step " + std::to_string(*comparison.shownStep) + ". " + text;
-    if (comparison.verdict.coverage.recordsTotal > 0)
-        text += " Tensors and values alone; what the records of the traces say of each stage "
-                "stands under the causal chain.";
-    section.blocks.emplace_back(ReportText{std::move(text), {}});
-    section.blocks.emplace_back(classTable(comparison.shown));
     return section;
 }
 

@@ -125,6 +125,8 @@ std::string wordsOf(std::string_view token);
 
 /// "1 recipe difference: lr 0.1 -> 0.2." Empty where there is none.
 std::string recipeDifference(const RunComparison &comparison);
+/// The truth table: what is equal and what differs of each class of state.
+ReportSection classesSection(const RunComparison &comparison);
 /// A recipe that differs is the first suspect.
 ReportSection recipeSection(const RunComparison &comparison);
 ReportSection valuesSection(const RunComparison &comparison);

@@ -142,7 +142,10 @@ public:
     {
         out += "<figure>" + svgOf(block)
             + element("figcaption", {},
-                      "The steps that were compared; the one that is shown is framed.")
+                      "The steps that were compared"
+                          + (block.shown ? "; framed: step " + std::to_string(*block.shown)
+                                     + ", of which classes and tensors are listed."
+                                         : std::string(".")))
             + "</figure>\n";
     }
 

@@ -333,7 +333,7 @@ std::string svgOf(const StepsPlot &plot)
     }
     if (plot.shown) {
         const double x = axis.at(double(*plot.shown));
-        svg.rect(x - 10.5, Y - 13.5, 21, 27, "shown");
+        svg.rect(x - 11.5, Y - 14.5, 23, 29, "shown");
     }
     return svg.take();
 }

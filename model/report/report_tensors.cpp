@@ -276,6 +276,8 @@ ReportSection tensorsSection(const RunComparison &comparison)
     if (counts.onlyInA + counts.onlyInB > 0)
         text += "; " + grouped(counts.onlyInA) + " only in A, " + grouped(counts.onlyInB)
             + " only in B";
+    if (shown.tensors.empty())
+        text = "No tensor is among what was compared";
     section.blocks.emplace_back(
         ReportText{text + ".", rows.empty() ? ReportTone::Plain : ReportTone::Different});
     addPlots(comparison, rows, section);

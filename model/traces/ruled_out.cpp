@@ -25,24 +25,6 @@ bool isBefore(const ChainLink &link, const FirstDivergence &divergence)
     return isRecord && end < unknown && causalPlace(link.stage) < end;
 }
 
-/// The metrics that were logged of a link, if nothing else is in it.
-std::vector<std::string> loggedAlone(const ChainLink &link,
-                                     const std::vector<MetricComparison> &metrics)
-{
-    std::vector<std::string> names;
-    for (const MetricComparison &metric : metrics) {
-        const auto isOfStep = [&](const MetricDifference &entry) {
-            return entry.steps == 1 && entry.first == *link.step;
-        };
-        if (stageOfMetric(metric.name) == link.stage
-            && std::any_of(metric.differences.begin(), metric.differences.end(), isOfStep))
-            names.push_back(metric.name);
-    }
-    if (names.size() < link.compared)
-        names.clear();
-    return names;
-}
-
 std::string words(const ChainLink &link, const std::vector<std::string> &logged)
 {
     std::string what = link.stage == UnknownStage ? "what has no known stage" : link.stage;
@@ -67,6 +49,23 @@ void add(std::vector<Finding> &findings, const RecordName &record, Certainty cer
 }
 
 } // namespace
+
+std::vector<std::string> loggedAlone(const ChainLink &link,
+                                     const std::vector<MetricComparison> &metrics)
+{
+    std::vector<std::string> names;
+    for (const MetricComparison &metric : metrics) {
+        const auto isOfStep = [&](const MetricDifference &entry) {
+            return entry.steps == 1 && entry.first == link.step;
+        };
+        if (stageOfMetric(metric.name) == link.stage
+            && std::any_of(metric.differences.begin(), metric.differences.end(), isOfStep))
+            names.push_back(metric.name);
+    }
+    if (names.size() < link.compared)
+        names.clear();
+    return names;
+}
 
 std::optional<Finding> ruledOutStages(const std::vector<ChainLink> &chain,
                                       const FirstDivergence &divergence,

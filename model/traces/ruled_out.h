@@ -12,6 +12,10 @@ namespace forkpoint {
 
 struct FirstDivergence;
 
+/// The metrics that were logged of a link's stage and step, if nothing else is in the link.
+std::vector<std::string> loggedAlone(const ChainLink &link,
+                                     const std::vector<MetricComparison> &metrics);
+
 /// Rule M28: what was falsified stays in the report, with its proof. Links of the chain before the
 /// divergence that are equal by evidence that may say so: the difference did not begin there. A
 /// link of the divergence's own step counts only where the causal order places both. Nothing where

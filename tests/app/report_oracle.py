@@ -228,6 +228,17 @@ def captures(folder: Path) -> None:
             leading = next(c for c in captions if "largest |B" in c)
             expect(leading.startswith(f"{kept}:"), f"capture-{b}.html: {leading[:60]} is plotted before {kept}")
             expect(f"--tensor {kept} " in document["request"]["elements"], f"capture {b}: the elements of {kept}")
+        table = {(cells[0], cells[1]): cells for cells in (re.split(r"\s*(?<!\\)\|\s*", line.strip("| \n"))
+                 for line in files["md"].read_text().split("## State by class")[1].split("\n## ")[0].splitlines() if line.startswith("|"))}
+        for stage, name in (("weight", "weights"), ("rng", "rng"), ("batch", "data")):
+            link = next((l for l in document["chain"] if l["stage"] == stage and l["step"] == first["step"]), None)
+            if link is not None and link["status"] in ("equal", "different"):
+                counts = [int(cell.replace(",", "")) for cell in table[(name, "recorded values")][3:5]]
+                expect(counts == [link["compared"] - link["different"], link["different"]], f"capture {b}: {name}: {counts}")
+        for name, counts in document["by_class"].items():
+            row_of = table.get((name, "tensors and values"))
+            expect(row_of is None or [int(c.replace(",", "")) for c in row_of[3:5]] == [counts["identical"], counts["different"]],
+                   f"capture {b}: {name}: {row_of}")
         ruled_out = " ".join(f["text"] for f in document["findings"] if f["id"] == "ruled-out")
         expect(not re.search(r"(?<!logged )scheduler", ruled_out) or any(
             link["stage"] == "scheduler" and link["compared"] > 1 for link in document["chain"]), f"capture {b}: {ruled_out}")

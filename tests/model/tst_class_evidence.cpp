@@ -72,6 +72,42 @@ private slots:
         QVERIFY(classes.at(StateClass::Data).status == LinkStatus::Undecided);
         QVERIFY(classes.at(StateClass::Data).strength == Strength::Norm);
     }
+
+    void anEqualLearningRateThatWasLoggedIsNoScheduler()
+    {
+        RunComparison comparison;
+        comparison.chain = {link(1, "scheduler", LinkStatus::Equal, 1, 0, Strength::Bytes)};
+        comparison.metrics.resize(1);
+        comparison.metrics[0].name = "lr";
+        comparison.metrics[0].differences = {{1, 1, 1, 0, 0.0, 0.0}};
+        QVERIFY(classEvidence(comparison).empty());
+        comparison.chain[0].compared = 2; // and a record of it
+        QVERIFY(classEvidence(comparison).contains(StateClass::Scheduler));
+        comparison.chain[0] = link(1, "scheduler", LinkStatus::Different, 1, 1, Strength::Bytes);
+        QVERIFY(classEvidence(comparison).contains(StateClass::Scheduler));
+    }
+
+    void windowAndReportSayTheSameOfAClass()
+    {
+        RunComparison comparison;
+        comparison.verdict.coverage.recordsTotal = 40;
+        comparison.chain = {link(1, "weight", LinkStatus::Different, 29, 14, Strength::Bytes),
+                            link(1, "rng", LinkStatus::Equal, 3, 0, Strength::Bytes)};
+        CheckpointComparison shown;
+        shown.byClass[StateClass::Weights] = {Outcome::Different, {}};
+        shown.byClass[StateClass::Rng] = {Outcome::Different, {}};
+        shown.byClass[StateClass::Optimizer] = {Outcome::Identical, {}};
+        const auto lines = classLines(comparison, shown);
+        QCOMPARE(lines.size(), std::size_t(3));
+        for (const ClassLine &line : lines) {
+            // What traces kept is a part of their records; a checkpoint that differs says more.
+            QCOMPARE(line.isByItems, line.stateClass != StateClass::Weights);
+            QCOMPARE(line.recorded.has_value(), line.stateClass != StateClass::Optimizer);
+        }
+        comparison.verdict.coverage.recordsTotal = 0;
+        for (const ClassLine &line : classLines(comparison, shown))
+            QVERIFY(!line.recorded);
+    }
 };
 
 QTEST_APPLESS_MAIN(ClassEvidenceTest)

@@ -50,7 +50,7 @@ private slots:
         CheckpointComparison shown;
         shown.byClass[StateClass::Rng] = summary(Outcome::Different, 0, 1);
         const QString text = textOf(traced(LinkStatus::Different, 2), shown);
-        QVERIFY2(text.contains(u"≠ rng 2 of 3 differ"), qPrintable(text));
+        QVERIFY2(text.contains(u"≠ rng 2 of 3 recorded values differ"), qPrintable(text));
         QVERIFY2(text.contains(u"– weights not recorded"), qPrintable(text));
     }
 

@@ -89,7 +89,7 @@ Segments segmentsOf(const std::vector<Entry> &entries, const Theme &theme)
 }
 
 void addSummary(std::vector<Entry> &entries, const QString &name, const ClassSummary &summary,
-                bool isFinished, const Theme &theme)
+                bool isFinished, bool besideRecords, const Theme &theme)
 {
     if (!isFinished && summary.outcome != Outcome::Different) {
         addEqualSoFar(entries, name, QStringLiteral("class:") + name, theme);
@@ -99,7 +99,8 @@ void addSummary(std::vector<Entry> &entries, const QString &name, const ClassSum
     const std::uint64_t total = counts.matched() + counts.onlyInA + counts.onlyInB;
     QString text = tr("equal");
     if (total > counts.identical + counts.notCompared)
-        text = differingText(counts, total);
+        text = besideRecords ? tr("%1, of tensors and values").arg(differingText(counts, total))
+                             : differingText(counts, total);
     else if (summary.outcome == Outcome::WithinTolerance)
         text = tr("within tolerance");
     else if (summary.outcome != Outcome::Identical)
@@ -121,7 +122,8 @@ void addEvidence(std::vector<Entry> &entries, const QString &name, const ChainLi
     switch (link.status) {
     case LinkStatus::Different:
         addEntry(entries, Outcome::Different, false, name, place,
-                 tr("%1 of %2 differ").arg(groupedText(link.different), groupedText(link.compared)),
+                 tr("%1 of %2 recorded values differ")
+                     .arg(groupedText(link.different), groupedText(link.compared)),
                  theme);
         return;
     case LinkStatus::Equal:
@@ -133,14 +135,6 @@ void addEvidence(std::vector<Entry> &entries, const QString &name, const ChainLi
     addEntry(entries, Outcome::Undecided, true, name, place, tr("unknown"), theme);
 }
 
-/// Checkpoints beside the traces may show what the records of the step where the runs part do not.
-bool saysMore(const ClassSummary &summary, const ChainLink &link)
-{
-    if (summary.outcome == Outcome::Different)
-        return link.status != LinkStatus::Different;
-    return summary.outcome == Outcome::Undecided && link.status == LinkStatus::Equal;
-}
-
 } // namespace
 
 Segments classRow(const RunComparison &comparison, const CheckpointComparison &shown, bool brief,
@@ -150,35 +144,33 @@ Segments classRow(const RunComparison &comparison, const CheckpointComparison &s
     constexpr StateClass Always[] = {StateClass::Weights,   StateClass::Optimizer,
                                      StateClass::Scheduler, StateClass::Counter,
                                      StateClass::Rng,       StateClass::Data};
-    // Tensors that traces kept are a part of what their records say.
-    std::map<StateClass, ChainLink> evidence;
-    if (comparison.verdict.coverage.recordsTotal > 0)
-        evidence = classEvidence(comparison);
+    const std::vector<ClassLine> lines = classLines(comparison, shown);
+    const bool anyRecorded = std::any_of(lines.begin(), lines.end(), [](const ClassLine &line) {
+        return line.recorded.has_value();
+    });
     std::vector<Entry> entries;
-    if (comparison.verdict.outcome == Outcome::NotCompared && evidence.empty()
-        && shown.byClass.empty())
+    if (comparison.verdict.outcome == Outcome::NotCompared && lines.empty())
         return {}; // what the files hold is not known from this
     const auto add = [&](StateClass stateClass, bool always) {
         const QString name = qs(toString(stateClass));
-        const auto link = evidence.find(stateClass);
-        const auto summary = shown.byClass.find(stateClass);
-        const bool isKnown = link != evidence.end() || summary != shown.byClass.end();
-        if (!isKnown && !always)
-            return;
-        const bool isSummary = summary != shown.byClass.end()
-            && (link == evidence.end() || saysMore(summary->second, link->second));
-        if (isSummary)
-            addSummary(entries, name, summary->second, comparison.finished, theme);
-        else if (link != evidence.end())
-            addEvidence(entries, name, link->second, comparison.finished, theme);
-        else
-            entries.push_back(
-                {QStringLiteral("–"), theme.muted, {{name, {}}}, tr("not recorded"), true});
+        const auto line = std::find_if(lines.begin(), lines.end(), [&](const ClassLine &each) {
+            return each.stateClass == stateClass;
+        });
+        if (line == lines.end()) {
+            if (always)
+                entries.push_back(
+                    {QStringLiteral("–"), theme.muted, {{name, {}}}, tr("not recorded"), true});
+        } else if (line->isByItems) {
+            addSummary(entries, name, *line->items, comparison.finished, anyRecorded && !brief,
+                       theme);
+        } else {
+            addEvidence(entries, name, *line->recorded, comparison.finished, theme);
+        }
     };
     for (const StateClass stateClass : Always)
         add(stateClass, true);
     add(StateClass::Scaler, false);
-    if (evidence.empty()) // gradients and activations have rows of their own in the strip
+    if (!anyRecorded) // gradients and activations have rows of their own in the strip
         add(StateClass::Unknown, false);
     return segmentsOf(brief ? merged(entries) : entries, theme);
 }

@@ -161,7 +161,8 @@ void StepStrip::refreshMarks()
     if (!m_comparison)
         return;
     const auto &all = m_comparison->steps;
-    if (!m_comparison->trace) {
+    // A report has the chain of its traces, not the traces.
+    if (!m_comparison->trace && m_comparison->verdict.coverage.recordsTotal == 0) {
         m_lane = m_stops = std::make_shared<const Marks>(
             std::shared_ptr<const std::vector<StepMark>>(m_comparison, &all));
         return;

@@ -81,7 +81,7 @@ void StepStrip::refreshRows()
 
 void StepStrip::refreshTimeline()
 {
-    if (!m_comparison || !m_comparison->trace)
+    if (!m_comparison)
         return;
     if (m_rows == Rows::Ranks && m_rankRows.empty())
         m_rankRows = rowsOfRanks(*m_comparison->trace);

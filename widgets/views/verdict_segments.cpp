@@ -392,9 +392,14 @@ void addComparison(Segments &segments, const ViewContext &context, const RunComp
 
 void addNotices(Segments &segments, const ViewContext &context, const Theme &theme)
 {
+    const auto comparison = context.comparison();
+    const bool hasRecords = comparison && comparison->verdict.coverage.recordsTotal > 0;
     if (context.isReport())
-        segments.push_back({tr("\nRead from the report %1: what it does not keep, such as "
-                               "elements, cannot be shown.")
+        segments.push_back({(hasRecords ? tr("\nRead from the report %1: single records, ranks by "
+                                             "step, and elements, which it does not keep, cannot "
+                                             "be shown.")
+                                        : tr("\nRead from the report %1: what it does not keep, "
+                                             "such as elements, cannot be shown."))
                                 .arg(displayText(context.reportFile())),
                             theme.unknown});
     const QString changed = context.changedFiles();
