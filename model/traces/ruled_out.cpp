@@ -58,11 +58,12 @@ std::vector<std::string> loggedAlone(const ChainLink &link,
         const auto isOfStep = [&](const MetricDifference &entry) {
             return entry.steps == 1 && entry.first == link.step;
         };
-        if (stageOfMetric(metric.name) == link.stage
+        // What only reads alike is in no proven link: CausalChain leaves it out.
+        if (metric.bitsKnown && stageOfMetric(metric.name) == link.stage
             && std::any_of(metric.differences.begin(), metric.differences.end(), isOfStep))
             names.push_back(metric.name);
     }
-    if (names.size() < link.compared)
+    if (names.size() != link.compared)
         names.clear();
     return names;
 }

@@ -92,24 +92,33 @@ private slots:
     void aLoggedNumberRulesOutNoState()
     {
         // One learning rate that was logged, equal: of the scheduler's state nothing is proven.
-        const std::vector<ChainLink> chain = {link(4, "scheduler", LinkStatus::Equal),
-                                              link(5, "loss", LinkStatus::Different)};
-        MetricComparison rate;
-        rate.name = "lr";
-        rate.differences = {{4, 4, 1, 0, 0.0, 0.0}};
         FirstDivergence divergence;
         divergence.step = 5;
         divergence.stage = "loss";
-        const std::uint64_t compared = chain.front().compared;
-        auto found = ruledOutStages(chain, divergence, std::vector(compared, rate));
-        QVERIFY(text(found->text).contains("the logged lr"));
-        QVERIFY2(!text(found->text).contains("scheduler"), found->text.c_str());
-        QCOMPARE(found->where, (std::vector<std::string>{"lr"}));
-        // Beside records of the scheduler it is one piece of evidence among them.
-        auto recorded = chain;
-        recorded.front().compared = compared + 1;
-        found = ruledOutStages(recorded, divergence, std::vector(compared, rate));
-        QCOMPARE(found->where, (std::vector<std::string>{"scheduler"}));
+        const auto found = [&](const std::vector<Strength> &evidence, bool bitsKnown) {
+            CausalChain chain;
+            for (const Strength strength : evidence)
+                chain.add(4, "scheduler", true, strength);
+            chain.add(5, "loss", false, Strength::Bytes);
+            MetricComparison rate;
+            rate.name = "lr";
+            rate.bitsKnown = bitsKnown;
+            rate.differences = {{4, 4, 1, 0, 0.0, 0.0}};
+            return ruledOutStages(chain.links(), divergence, {rate});
+        };
+        const auto logged = found({Strength::Bytes}, true);
+        QVERIFY(text(logged->text).contains("the logged lr"));
+        QVERIFY2(!text(logged->text).contains("scheduler"), logged->text.c_str());
+        QCOMPARE(logged->where, (std::vector<std::string>{"lr"}));
+        // Beside a record of the scheduler it is one piece of evidence among them.
+        const auto recorded = found({Strength::Sha256, Strength::Bytes}, true);
+        QCOMPARE(recorded->where, (std::vector<std::string>{"scheduler"}));
+        // Rounded, it reads alike: the record is what is proven, and of the rate nothing is.
+        const auto rounded = found({Strength::Sha256, Strength::Printed}, false);
+        QCOMPARE(rounded->where, (std::vector<std::string>{"scheduler"}));
+        QVERIFY2(text(rounded->text).endsWith(": scheduler of step 4 (sha256)"),
+                 rounded->text.c_str());
+        QVERIFY(!found({Strength::Printed}, false));
     }
 
     void ranksHaveNoCommonOrder() // M8
