@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/sharded/rank_files_loader.h"
 
-#include "loaders/elements/extent_reader.h"
+#include "loaders/elements/copy_guess.h"
 #include "loaders/elements/replica_check.h"
 #include "loaders/elements/tensor_joiner.h"
 #include "loaders/limits.h"
@@ -94,7 +94,7 @@ public:
                 std::stop_token stop)
         : m_parts(std::move(parts)),
           m_builder(builder),
-          m_stop(std::move(stop))
+          m_guess(std::move(stop))
     {
     }
 
@@ -158,11 +158,12 @@ private:
         return next != m_wholes.begin() && isBelow(path, *std::prev(next));
     }
 
-    /// Tensors that are not distributed: once where all ranks hold the same, else by rank.
+    /// Tensors that are not distributed: once where all ranks hold the same, else by rank. Copies too
+    /// large to be read to their end are one until they are read: see checkReplicas().
     void addPlain(const KeyPath &path, Held &held)
     {
         const bool isAlike = std::all_of(held.begin() + 1, held.end(), [&](const auto &other) {
-            return isSame(held.front().second, other.second);
+            return m_guess.mayBeCopies(held.front().second, other.second, m_builder.files());
         });
         for (auto &[rank, tensor] : held) {
             if (!isAlike) {
@@ -173,33 +174,6 @@ private:
             const Shape shape = tensor.shape;
             m_joiner.add(std::move(tensor), std::vector<Index>(shape.rank(), 0), shape);
         }
-    }
-
-    bool isSame(const TensorRef &a, const TensorRef &b)
-    {
-        if (a.unreadable || b.unreadable || a.dtype.name != b.dtype.name || a.shape != b.shape)
-            return false;
-        const std::uint64_t bits = a.dtype.positionBits();
-        const std::uint64_t bytes = a.shape.count().value_or(0) * bits / 8;
-        if (bytes > limits::ReplicaBytes - m_compared)
-            return true; // copies of one thing until they are read: see checkReplicas()
-        m_compared += bytes;
-        return validateExtents(a, m_builder.files()).ok()
-            && validateExtents(b, m_builder.files()).ok() && hasSameBytes(a, b, bytes);
-    }
-
-    bool hasSameBytes(const TensorRef &a, const TensorRef &b, std::uint64_t bytes) const
-    {
-        constexpr std::uint64_t Step = std::uint64_t(1) << 20;
-        std::vector<std::byte> ofA, ofB;
-        for (std::uint64_t at = 0; at < bytes && !m_stop.stop_requested(); at += Step) {
-            ofA.resize(std::size_t(std::min(Step, bytes - at)));
-            ofB.resize(ofA.size());
-            if (!readExtents(a, m_builder.files(), at, ofA).ok()
-                || !readExtents(b, m_builder.files(), at, ofB).ok() || ofA != ofB)
-                return false;
-        }
-        return true;
     }
 
     void addValues()
@@ -227,11 +201,10 @@ private:
 
     std::map<std::int64_t, RankPart> m_parts;
     CheckpointBuilder &m_builder;
-    std::stop_token m_stop;
     TensorJoiner m_joiner;
     std::map<KeyPath, Held> m_plain;
     std::set<KeyPath> m_wholes;
-    std::uint64_t m_compared = 0;
+    CopyGuess m_guess;
 };
 
 class RankFilesLoader final : public DirectoryLoader

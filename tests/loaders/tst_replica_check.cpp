@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Copies that are too many bytes to be compared on opening are compared when their tensor is read.
+#include "loaders/elements/copy_guess.h"
 #include "loaders/elements/replica_check.h"
 
 #include <QTest>
@@ -41,6 +42,30 @@ struct Held
         all.merge(std::move(builder), {{Key::of("model")}});
         checkReplicas(all, {}, mostBytes);
         return all.build("test");
+    }
+};
+
+/// Tensors of 1 MiB of zeros with one byte of 1 at `place`.
+struct OneByte
+{
+    static constexpr std::size_t Size = std::size_t(1) << 20;
+    std::vector<std::shared_ptr<const ByteSource>> files;
+
+    TensorRef at(std::size_t place)
+    {
+        std::vector<std::byte> bytes(Size);
+        bytes[place] = std::byte(1);
+        TensorRef tensor;
+        tensor.dtype = dtypeByName("uint8").value();
+        tensor.shape = Shape{{Size}};
+        Extent extent;
+        extent.length = Size;
+        extent.file = FileIndex(files.size());
+        extent.box = {{0}, {Size}};
+        extent.strides = {1};
+        tensor.extents.push_back(extent);
+        files.push_back(std::make_shared<MemorySource>("of a rank", std::move(bytes)));
+        return tensor;
     }
 };
 
@@ -101,6 +126,46 @@ private slots:
         QCOMPARE(whole->catalog().findings.size(), std::size_t(1));
         QVERIFY(whole->catalog().findings[0].text.ends_with("rank 0; rank 2 | rank 4"));
         QCOMPARE(bytesOf(*whole), (std::vector<int>{1, 2, 3, 4}));
+    }
+
+    /// Beyond the limit the begin, the middle and the end still tell tensors that share a name apart.
+    void whatIsUnlikeBeyondTheLimitIsNoCopy()
+    {
+        OneByte of;
+        const TensorRef one = of.at(0);
+        for (const std::size_t place : {std::size_t(1), of.Size / 2, of.Size - 1}) {
+            TensorRef other = of.at(place), same = of.at(place);
+            QVERIFY(!CopyGuess({}, 0).mayBeCopies(one, other, of.files));
+            QVERIFY(CopyGuess({}, 0).mayBeCopies(other, same, of.files));
+        }
+        // One byte between the places that are looked at: unlike within the limit only.
+        TensorRef between = of.at(of.Size / 4), later = of.at(of.Size / 4 + 1);
+        QVERIFY(CopyGuess({}, 0).mayBeCopies(between, later, of.files));
+        QVERIFY(!CopyGuess({}, of.Size).mayBeCopies(between, later, of.files));
+        // A byte that is unlike where the limit ends.
+        QVERIFY(!CopyGuess({}, of.Size / 4).mayBeCopies(between, later, of.files));
+        later.dtype = dtypeByName("int8").value();
+        QVERIFY(!CopyGuess({}, 0).mayBeCopies(between, later, of.files));
+    }
+
+    /// 4 MiB that part in their first MiB take 1 MiB of the limit.
+    void whatIsNotReadDoesNotCount()
+    {
+        OneByte of;
+        const auto four = [&](std::size_t place) {
+            TensorRef tensor = of.at(place);
+            tensor.shape = Shape{{4, Index(of.Size)}};
+            tensor.extents[0].box = {{0, 0}, {4, Index(of.Size)}};
+            tensor.extents[0].strides = {0, 1};
+            return tensor;
+        };
+        const TensorRef one = four(of.Size / 4), other = four(of.Size / 4 + 1);
+        const TensorRef between = of.at(of.Size / 4), later = of.at(of.Size / 4 + 1);
+        CopyGuess guess({}, 4 * of.Size);
+        for (int i = 0; i < 3; ++i)
+            QVERIFY(!guess.mayBeCopies(one, other, of.files));
+        QVERIFY(!guess.mayBeCopies(between, later, of.files));
+        QVERIFY(guess.mayBeCopies(between, later, of.files)); // nothing is left
     }
 
     void aLostCopyMakesItUnreadable()
