@@ -138,6 +138,17 @@ bool isAlike(const TraceComparison &trace, std::int64_t step, std::string_view s
     });
 }
 
+/// Whether everything that was recorded of a stage of a step is proven equal.
+bool isProvenEqual(const TraceComparison &trace, std::int64_t step, const std::string &stage)
+{
+    LinkSum sum;
+    for (const StageSummary &summary : trace.stages) {
+        if (summary.iteration == step && summary.stage == stage)
+            sum.add(summary.evidence, summary.oneSided);
+    }
+    return sum.link(step, stage).status == LinkStatus::Equal;
+}
+
 /// The optimizer's step differs first, and no gradient that was recorded before it does: no operation
 /// of the passes made that.
 Level askForUpdate(NextCapture &capture, const TraceComparison &trace,
@@ -186,21 +197,22 @@ Level askBeyondOperations(NextCapture &capture, const FirstDivergence &divergenc
     return Level::Bytes;
 }
 
-/// The inputs of a module were recorded, and no difference was seen in them.
+/// All inputs of a module were recorded, by digests that tell, and no difference was seen in them.
 Level askForState(NextCapture &capture, const TraceComparison &trace,
                   const FirstDivergence &divergence)
 {
     const std::int64_t step = capture.lastStep;
     const std::string &name = divergence.name;
-    const bool sawWeights = isAlike(trace, step - 1, "weight");
+    // Of which modules they are is not known here.
+    const bool areWeightsEqual = isProvenEqual(trace, step - 1, "weight");
     capture.stages = {"rng", "forward", "weight"};
     capture.firstStep = std::max<std::int64_t>(step - 1, std::min<std::int64_t>(step, 1));
     capture.why = "the inputs of " + name + " are recorded already"
-        + (sawWeights ? ", as are the weights after step " + std::to_string(step - 1)
-                   + "; its buffers and the states of the generators right before it remain, and "
-                     "then "
-                     "what it does inside"
-                      : "; " + divergence.probe)
+        + (areWeightsEqual ? "; its weights, unless they are among those recorded after step "
+                   + std::to_string(step - 1)
+                   + ", which are equal, its buffers and the states of the generators right before "
+                     "it remain, and then what it does inside"
+                           : "; " + divergence.probe)
         + " (in the loop or the module: capture.tensor(\"rng\", \"before " + name
         + "\", torch.get_rng_state()), on a GPU torch.cuda.get_rng_state())";
     return Level::Entry;
@@ -262,7 +274,8 @@ Level askForCause(NextCapture &capture, const TraceComparison &trace,
         const RankDivergence &first = *trace.ranks[*trace.firstRank].first;
         if (updatesWeights(divergence.stage) && isAlike(trace, capture.lastStep, "grad"))
             return askForUpdate(capture, trace, divergence);
-        if (first.role == RecordRole::Tensor && !divergence.probe.empty())
+        // Inputs of a module that leave it open whether they are equal are asked for first.
+        if (first.role == RecordRole::Tensor && divergence.probe.starts_with("record the weights"))
             return askForState(capture, trace, divergence);
         if (sawOperations(first, trace.dialectA))
             return askBeyondOperations(capture, divergence);

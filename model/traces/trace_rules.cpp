@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <utility>
 
 namespace forkpoint {
 
@@ -70,6 +72,45 @@ std::string usualProducer(const TraceRecord &record)
 {
     const std::string producer = unseenProducer(record);
     return producer.empty() ? producer : "; in this place it is usually " + producer;
+}
+
+/// Tensors that differ may share norms, statistics and samples: such inputs are not known to be equal.
+bool isWeak(const EvidenceSum &inputs)
+{
+    return inputs.weakestEqual < Strength::Xor;
+}
+
+/// What inputs say that agree, in digests that other inputs may share; nothing where they are enough.
+std::optional<Classification> judgeDigests(const TraceRecord &record, const EvidenceSum &inputs)
+{
+    if (inputs.fewestBits && *inputs.fewestBits < EnoughBits) {
+        return Classification{DivergenceClass::Unclassified,
+                              "its inputs agree in a digest of only "
+                                  + std::to_string(*inputs.fewestBits) + " effective bits",
+                              "record bytes or a second digest of the inputs of " + record.name};
+    }
+    if (isWeak(inputs)) {
+        return Classification{DivergenceClass::Unclassified,
+                              "its inputs agree by " + std::string(toString(inputs.weakestEqual))
+                                  + " alone, which tensors that differ may share",
+                              "record bytes or a digest of the inputs of " + record.name};
+    }
+    return std::nullopt;
+}
+
+/// The inputs of a module are never all that enters it.
+Classification judgeModule(const TraceRecord &record, const EvidenceSum &inputs)
+{
+    if (inputs.nothing > 0 || inputs.notComparable > 0)
+        return {DivergenceClass::Unclassified, "not every input of it can be compared",
+                "record every input of " + record.name};
+    if (auto found = judgeDigests(record, inputs))
+        return std::move(*found);
+    return {DivergenceClass::Unclassified,
+            "no difference was seen in its inputs, but its weights, its buffers and the "
+            "generator that it may draw from are not among them",
+            "record the weights, the buffers and the states of the generators right before "
+                + record.name};
 }
 
 } // namespace
@@ -241,14 +282,8 @@ Classification classify(const TraceRecord &record, const EvidenceSum &inputs,
     using enum DivergenceClass;
     if (inputs.evidence == Evidence::Different)
         return {Receiver, "its own inputs differ already", {}};
-    const bool isModule = record.role == RecordRole::Tensor && inputs.compared > 0;
-    if (isModule) {
-        return {Unclassified,
-                "no difference was seen in its inputs, but its weights, its buffers and the "
-                "generator that it may draw from are not among them",
-                "record the weights, the buffers and the states of the generators right before "
-                    + record.name};
-    }
+    if (record.role == RecordRole::Tensor && inputs.compared > 0)
+        return judgeModule(record, inputs);
     if (record.role == RecordRole::Tensor || record.role == RecordRole::Values)
         return {Unclassified, "a value at a boundary has no inputs to judge by", {}};
     const bool hasElements = std::any_of(record.inputs.begin(), record.inputs.end(),
@@ -263,9 +298,7 @@ Classification classify(const TraceRecord &record, const EvidenceSum &inputs,
         return {Unclassified,
                 "it was called with other arguments, such as a size, which are not recorded",
                 "record the arguments of " + record.name};
-    // Tensors that differ may share norms, statistics and samples: such inputs are not known to be equal.
-    const bool isWeak = inputs.weakestEqual < Strength::Xor;
-    if (outputs.layoutDiffers && !isWeak)
+    if (outputs.layoutDiffers && !isWeak(inputs))
         return {Origin, "equal inputs gave outputs of another shape or type", {}};
     if (cannotVary(record.name)) {
         return {Unclassified,
@@ -274,18 +307,8 @@ Classification classify(const TraceRecord &record, const EvidenceSum &inputs,
                 "probe the producer of the inputs of " + record.name
                     + ", with bytes or a second digest" + usualProducer(record)};
     }
-    if (inputs.fewestBits && *inputs.fewestBits < EnoughBits) {
-        return {Unclassified,
-                "its inputs agree in a digest of only " + std::to_string(*inputs.fewestBits)
-                    + " effective bits",
-                "record bytes or a second digest of the inputs of " + record.name};
-    }
-    if (isWeak) {
-        return {Unclassified,
-                "its inputs agree by " + std::string(toString(inputs.weakestEqual))
-                    + " alone, which tensors that differ may share",
-                "record bytes or a digest of the inputs of " + record.name};
-    }
+    if (auto found = judgeDigests(record, inputs))
+        return std::move(*found);
     if (inputs.weakestEqual == Strength::Xor)
         return {Origin,
                 "inputs equal as far as XOR tells, which is blind to order, gave other outputs",

@@ -165,6 +165,10 @@ private slots:
         QCOMPARE(first.microBatch, std::optional<std::int64_t>(0));
         QCOMPARE(first.call, std::optional<std::uint64_t>(0));
         QCOMPARE(first.provenEqualName, std::string("input"));
+        // Its second input was not taken, and is the array that differs: nothing acquits the inputs.
+        QCOMPARE(first.probe, std::string("record every input of layers.0.fc1"));
+        QVERIFY(result.nextCapture);
+        QVERIFY(result.nextCapture->why.find("recorded already") == std::string::npos);
         QCOMPARE(result.ranks.size(), std::size_t(2));
         QVERIFY(!result.ranks[0].first);
         // What was kept of that step is shown: one element of the output is the next float.

@@ -225,7 +225,23 @@ private slots:
         equal.evidence = Evidence::Equal;
         equal.compared = 1;
         trace.stages.push_back({2, "weight", 0, equal, 0});
-        QVERIFY(text(nextCapture(trace, divergence, verdict)->why).contains("after step 2"));
+        // Of which modules the weights are is not known, and what only agrees is not equal.
+        capture = nextCapture(trace, divergence, verdict);
+        QVERIFY2(text(capture->why)
+                     .contains("its weights, unless they are among those recorded after step 2, "
+                               "which are equal, its buffers"),
+                 capture->why.c_str());
+        trace.stages.back().evidence.weakestEqual = Strength::Norm;
+        QVERIFY(!text(nextCapture(trace, divergence, verdict)->why).contains("after step 2"));
+        trace.stages.back().evidence.weakestEqual = Strength::Sha256;
+        trace.stages.back().evidence.nothing = 1; // another weight tells no value
+        QVERIFY(!text(nextCapture(trace, divergence, verdict)->why).contains("after step 2"));
+        // An input that was not recorded is asked for.
+        divergence.probe = "record every input of drop";
+        capture = nextCapture(trace, divergence, verdict);
+        QVERIFY(!text(capture->why).contains("recorded already"));
+        QVERIFY(text(capture->why).endsWith("; record every input of drop"));
+        QVERIFY(text(capture->commands.at("forkpoint_capture")).contains("inputs=True"));
         divergence.probe.clear();
         divergence.stage = "weight";
         trace.stages.push_back({3, "grad", 0, equal, 0});

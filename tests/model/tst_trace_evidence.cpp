@@ -111,6 +111,20 @@ private slots:
         const Classification found = classOf(before, after);
         QVERIFY(found.divergenceClass == DivergenceClass::Unclassified);
         QVERIFY(found.why.find("generator") != std::string::npos && !found.probe.empty());
+        // Of inputs that leave open whether they are equal nothing is said but that.
+        const auto asks = [&](std::vector<Observation> inputs, std::string_view why) {
+            TraceRecord a = before, b = after;
+            a.inputs = b.inputs = std::move(inputs);
+            const Classification open = classOf(a, b);
+            QVERIFY(open.divergenceClass == DivergenceClass::Unclassified);
+            QVERIFY2(open.why.find(why) != std::string::npos, open.why.c_str());
+            QVERIFY2(open.why.find("no difference") == std::string::npos, open.why.c_str());
+            QVERIFY2(open.probe.find("input") != std::string::npos, open.probe.c_str());
+        };
+        asks({seen(digest, DigestKind::Sha256), absent(Absence::Null)}, "not every input");
+        asks({seen("15.0", DigestKind::Norm)}, "by norm alone");
+        asks({seen(digest, DigestKind::Sha256), seen("5", DigestKind::XorLanes, "int8")},
+             "only 8 effective bits");
         before.inputs.clear();
         after.inputs.clear();
         QCOMPARE(classOf(before, after).why,
