@@ -259,7 +259,7 @@ std::vector<Finding> comparisonFindings(const CheckpointComparison &comparison,
     addMeetings(comparison, pairing, findings);
     addKindsDiffer(comparison, findings);
     addNotFinite(comparison, findings);
-    std::vector<Finding> ofRanks = rankCopyFindings(comparison);
+    std::vector<Finding> ofRanks = rankCopyFindings(comparison, a.catalog(), b.catalog());
     std::set<std::string_view> told;
     for (const Finding &finding : ofRanks)
         told.insert(finding.where.begin(), finding.where.end());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/compare/comparison_verdict.h"
 
+#include "model/compare/rank_copies.h"
 #include "model/compare/value_comparison.h"
 
 #include <algorithm>
@@ -25,9 +26,9 @@ private:
     Strength m_different = Strength::None;
 };
 
-void addOneSided(VerdictFacts &facts, Evidence &evidence, const ComparisonContext &context)
+void addOneSided(VerdictFacts &facts, Evidence &evidence, bool isProven)
 {
-    (context.complete ? facts.oneSidedComplete : facts.oneSidedIncomplete) = true;
+    (isProven ? facts.oneSidedComplete : facts.oneSidedIncomplete) = true;
     evidence.different(Strength::Metadata);
 }
 
@@ -73,15 +74,14 @@ void addDifferent(VerdictFacts &facts, Evidence &evidence, const TensorRow &row)
         evidence.equal(Strength::Bytes);
 }
 
-void addTensor(VerdictFacts &facts, Evidence &evidence, const TensorRow &row,
-               const ComparisonContext &context)
+void addTensor(VerdictFacts &facts, Evidence &evidence, const TensorRow &row, bool isProven)
 {
     ++facts.coverage.tensorsTotal;
     facts.coverage.bytesTotal += row.bytes;
     facts.ambiguous |= row.ambiguous;
     switch (row.status) {
     case ItemStatus::OnlyInA:
-    case ItemStatus::OnlyInB: addOneSided(facts, evidence, context); return;
+    case ItemStatus::OnlyInB: addOneSided(facts, evidence, isProven); return;
     case ItemStatus::NotCompared:
         (row.notComparable ? facts.notComparable : facts.unreadable) = true;
         return;
@@ -101,13 +101,12 @@ void addTensor(VerdictFacts &facts, Evidence &evidence, const TensorRow &row,
         facts.coverage.bytesCompared += row.bytes;
 }
 
-void addValue(VerdictFacts &facts, Evidence &evidence, const ValueRow &row,
-              const ComparisonContext &context)
+void addValue(VerdictFacts &facts, Evidence &evidence, const ValueRow &row, bool isProven)
 {
     facts.ambiguous |= row.ambiguous;
     switch (row.status) {
     case ItemStatus::OnlyInA:
-    case ItemStatus::OnlyInB: addOneSided(facts, evidence, context); break;
+    case ItemStatus::OnlyInB: addOneSided(facts, evidence, isProven); break;
     case ItemStatus::NotCompared:
         (row.notComparable ? facts.notComparable : facts.unreadable) = true;
         break;
@@ -140,19 +139,20 @@ VerdictFacts gatherFacts(const CheckpointComparison &comparison, const Compariso
     facts.changed = context.changed;
     facts.unreadable = context.unread;
     facts.incomplete = !context.complete;
+    const std::set<std::string> differ = provenUnlikeRanks(comparison.findings);
     Evidence evidence;
     bool any = false;
     for (const TensorRow &row : comparison.tensors) {
         if (!counts(row.stateClass))
             continue;
         any = true;
-        addTensor(facts, evidence, row, context);
+        addTensor(facts, evidence, row, context.complete || differ.contains(row.name));
     }
     for (const ValueRow &row : comparison.values) {
         if (!counts(row.stateClass))
             continue;
         any = true;
-        addValue(facts, evidence, row, context);
+        addValue(facts, evidence, row, context.complete || differ.contains(row.name));
     }
     facts.nothingInScope = !any;
     facts.noNameInCommon = !only && !context.anyNameInCommon;

@@ -9,6 +9,8 @@ namespace forkpoint {
 
 namespace {
 
+constexpr std::string_view Id = "ranks-unlike";
+
 /// "rank_12.model.w": the rank's number in the name, and the name without it; empty for other names.
 struct RankedName
 {
@@ -57,14 +59,16 @@ std::string ranksText(const std::vector<std::string_view> &ranks)
 }
 
 template <class Row>
-Finding findingOf(const Row &whole, std::vector<std::pair<std::string_view, const Row *>> parts)
+Finding findingOf(const Row &whole, std::vector<std::pair<std::string_view, const Row *>> parts,
+                  bool isComplete)
 {
     std::stable_sort(parts.begin(), parts.end(), [](const auto &left, const auto &right) {
         return std::pair(left.first.size(), left.first)
             < std::pair(right.first.size(), right.first); // as numbers
     });
     std::vector<std::string_view> alike, unlike;
-    Finding finding{"ranks-unlike", Certainty::Is, Severity::Warning, {}, {whole.name}};
+    const Certainty certainty = isComplete ? Certainty::Is : Certainty::ConsistentWith;
+    Finding finding{std::string(Id), certainty, Severity::Warning, {}, {whole.name}};
     for (const auto &[rank, row] : parts) {
         finding.where.push_back(row->name);
         const auto same = isSame(whole, *row);
@@ -73,8 +77,8 @@ Finding findingOf(const Row &whole, std::vector<std::pair<std::string_view, cons
         (*same ? alike : unlike).push_back(rank);
     }
     const std::string one = whole.a ? "A" : "B", other = whole.a ? "B" : "A";
-    finding.text = whole.name + " is one for all ranks of " + one + ", those of " + other
-        + " do not agree: "
+    finding.text = whole.name + " is one for all ranks of " + one
+        + (isComplete ? "" : " that are there") + ", those of " + other + " do not agree: "
         + (alike.empty() ? "none has what " + one + " has"
                          : ranksText(alike) + (alike.size() == 1 ? " has" : " have") + " what "
                    + one + " has, " + ranksText(unlike)
@@ -83,7 +87,8 @@ Finding findingOf(const Row &whole, std::vector<std::pair<std::string_view, cons
 }
 
 template <class Row>
-void addFindings(const std::vector<Row> &rows, std::vector<Finding> &findings)
+void addFindings(const std::vector<Row> &rows, const Catalog &a, const Catalog &b,
+                 std::vector<Finding> &findings)
 {
     std::map<std::pair<ItemStatus, std::string_view>,
              std::vector<std::pair<std::string_view, const Row *>>>
@@ -104,7 +109,7 @@ void addFindings(const std::vector<Row> &rows, std::vector<Finding> &findings)
         const auto found = parts.find({other, row.name});
         if (found == parts.end() || found->second.size() < 2)
             continue;
-        Finding finding = findingOf(row, found->second);
+        Finding finding = findingOf(row, found->second, (row.a ? a : b).complete);
         if (!finding.text.empty())
             findings.push_back(std::move(finding));
     }
@@ -112,12 +117,23 @@ void addFindings(const std::vector<Row> &rows, std::vector<Finding> &findings)
 
 } // namespace
 
-std::vector<Finding> rankCopyFindings(const CheckpointComparison &comparison)
+std::vector<Finding> rankCopyFindings(const CheckpointComparison &comparison, const Catalog &a,
+                                      const Catalog &b)
 {
     std::vector<Finding> findings;
-    addFindings(comparison.tensors, findings);
-    addFindings(comparison.values, findings);
+    addFindings(comparison.tensors, a, b, findings);
+    addFindings(comparison.values, a, b, findings);
     return findings;
+}
+
+std::set<std::string> provenUnlikeRanks(const std::vector<Finding> &findings)
+{
+    std::set<std::string> names;
+    for (const Finding &finding : findings) {
+        if (finding.id == Id && finding.certainty == Certainty::Is)
+            names.insert(finding.where.begin(), finding.where.end());
+    }
+    return names;
 }
 
 } // namespace forkpoint

@@ -107,6 +107,18 @@ std::string noteOf(const TensorRow &row)
     return note;
 }
 
+/// The last column, where it says nothing.
+void dropEmptyNotes(ReportTable &table)
+{
+    const bool noted = std::any_of(table.rows.begin(), table.rows.end(),
+                                   [](const auto &cells) { return !cells.back().text.empty(); });
+    if (noted)
+        return;
+    table.columns.pop_back();
+    for (auto &cells : table.rows)
+        cells.pop_back();
+}
+
 ReportTable differingTable(const std::vector<const TensorRow *> &rows)
 {
     ReportTable table;
@@ -136,13 +148,7 @@ ReportTable differingTable(const std::vector<const TensorRow *> &rows)
                               {relative ? significant(*relative, 3) : std::string(), {}, false, {}},
                               {noteOf(*row), {}, false, {}}});
     }
-    const bool noted = std::any_of(table.rows.begin(), table.rows.end(),
-                                   [](const auto &cells) { return !cells.back().text.empty(); });
-    if (noted)
-        return table;
-    table.columns.pop_back();
-    for (auto &cells : table.rows)
-        cells.pop_back();
+    dropEmptyNotes(table);
     return table;
 }
 
@@ -215,7 +221,8 @@ void addOneSided(const std::vector<TensorRow> &tensors, ReportSection &section)
                      {"side", false},
                      {"class", false},
                      {"type", false},
-                     {"shape", false}};
+                     {"shape", false},
+                     {"note", false}};
     for (const TensorRow &row : tensors) {
         const bool onA = row.status == ItemStatus::OnlyInA;
         if ((!onA && row.status != ItemStatus::OnlyInB) || ++table.total > ReportRows)
@@ -224,8 +231,10 @@ void addOneSided(const std::vector<TensorRow> &tensors, ReportSection &section)
                               {onA ? "only in A" : "only in B", ReportTone::OneSided, false, {}},
                               {std::string(toString(row.stateClass)), {}, false, {}},
                               typeCell(row),
-                              {shapeText(row), {}, false, {}}});
+                              {shapeText(row), {}, false, {}},
+                              {row.reason, {}, false, {}}});
     }
+    dropEmptyNotes(table);
     if (table.total > 0)
         section.blocks.emplace_back(std::move(table));
 }
