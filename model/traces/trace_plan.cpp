@@ -181,17 +181,32 @@ void addUnits(const Iteration &ofA, const Iteration &ofB, TracePlan &plan)
     }
 }
 
+/// Rising iterations: "1, 2 and 9", "3 to 8", "5 from 1 to 90". A span is told only of one without gaps.
+std::string told(const std::vector<std::int64_t> &iterations)
+{
+    constexpr std::size_t MostListed = 4;
+    if (iterations.empty())
+        return "none with a number";
+    const std::string first = std::to_string(iterations.front());
+    const std::string last = std::to_string(iterations.back());
+    const std::size_t count = iterations.size();
+    const std::uint64_t reach =
+        std::uint64_t(iterations.back()) - std::uint64_t(iterations.front());
+    if (count > 2 && reach == count - 1)
+        return first + " to " + last;
+    if (count > MostListed)
+        return std::to_string(count) + " from " + first + " to " + last;
+    std::string text = first;
+    for (std::size_t i = 1; i < count; ++i)
+        text += (i + 1 == count ? " and " : ", ") + std::to_string(iterations[i]);
+    return text;
+}
+
 /// What either side has, and how it could meet.
 std::string whichOnes(const std::vector<std::int64_t> &a, const std::vector<std::int64_t> &b)
 {
     if (a.empty() && b.empty())
         return {};
-    const auto told = [](const std::vector<std::int64_t> &iterations) {
-        if (iterations.empty())
-            return std::string("none with a number");
-        const std::string first = std::to_string(iterations.front());
-        return iterations.size() == 1 ? first : first + " to " + std::to_string(iterations.back());
-    };
     std::string text = ": A has " + told(a) + ", B has " + told(b);
     if (!a.empty() && !b.empty())
         text += "; --step " + std::to_string(a.front()) + ":" + std::to_string(b.front())

@@ -10,6 +10,9 @@
 
 #include <QtTest>
 
+#include <limits>
+#include <map>
+
 using namespace forkpoint;
 using namespace forkpoint::test;
 
@@ -133,7 +136,23 @@ private slots:
         const TraceComparison apart = compared(a, b, {});
         QVERIFY(outcomeOf(apart) == Outcome::NotCompared);
         QVERIFY(text(apart.refusal)
-                    .endsWith("A has 1 to 3, B has 5; --step 1:5 lets the first ones meet"));
+                    .endsWith("A has 1 and 3, B has 5; --step 1:5 lets the first ones meet"));
+        // Iterations that lie between those of the other side contradict nothing.
+        const auto toldOf = [](const std::vector<std::int64_t> &inA) {
+            FakeTrace many, other;
+            std::map<std::int64_t, std::vector<TraceRecord>> steps;
+            for (const std::int64_t step : inA)
+                steps[step] = {tensor("w", "weight", "1")};
+            many.rankOf(0, steps);
+            other.rankOf(0, {{3, {tensor("w", "weight", "1")}}, {4, {tensor("w", "weight", "1")}}});
+            return text(compared(many, other, {}).refusal);
+        };
+        QVERIFY(toldOf({1, 2, 9}).contains("A has 1, 2 and 9, B has 3 and 4;"));
+        QVERIFY(toldOf({5, 6, 7, 8, 9}).contains("A has 5 to 9, B has 3 and 4;"));
+        QVERIFY(toldOf({1, 2, 6, 7, 9}).contains("A has 5 from 1 to 9, B has 3 and 4;"));
+        constexpr std::int64_t Lowest = std::numeric_limits<std::int64_t>::min();
+        QVERIFY(toldOf({Lowest, -1, std::numeric_limits<std::int64_t>::max()})
+                    .contains("A has -9223372036854775808, -1 and 9223372036854775807, B"));
         QVERIFY(text(compared(a, empty, {}).refusal).contains("trace of B has no record"));
         QVERIFY(text(compared(empty, a, {}).refusal).contains("trace of A has no record"));
         QVERIFY(text(compared(empty, empty, {}).refusal).contains("neither trace"));
