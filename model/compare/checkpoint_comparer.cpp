@@ -287,18 +287,22 @@ void CheckpointComparer::State::takeMeasured(const MeasureTask &task, Result<Dif
 void CheckpointComparer::State::planRounding()
 {
     progress.bytesTotal += rounded.plan(result);
-    if (!options.tolerance.asked()) // bits that are unlike may be within it
-        progress.bytesTotal += shared.plan(result);
+    // With a tolerance bits that are unlike may be within it.
+    const std::uint64_t bytes = options.tolerance.asked() ? 0 : shared.plan(result);
+    progress.bytesTotal += bytes;
     phase = ComparerPhase::Rounding;
-    progress.phase = "looking for rounded copies";
+    progress.phase =
+        bytes > 0 ? "comparing rows that both sides have" : "looking for rounded copies";
 }
 
 /// False when there was nothing left to read.
 bool CheckpointComparer::State::roundBatch(std::stop_token stop)
 {
     auto bytes = shared.advance(result, executor, stop);
-    if (!bytes)
+    if (!bytes) {
+        progress.phase = "looking for rounded copies";
         bytes = rounded.advance(executor, std::move(stop));
+    }
     progress.bytesDone += bytes.value_or(0);
     return bytes.has_value();
 }

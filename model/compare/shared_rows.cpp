@@ -46,27 +46,43 @@ std::uint64_t SharedRows::plan(const CheckpointComparison &comparison)
     return bytes;
 }
 
-SharedRows::Found SharedRows::look(const TensorRow &row, const Piece &piece,
-                                   const std::stop_token &stop) const
+SharedRows::Look SharedRows::look(const TensorRow &row, const Piece &piece,
+                                  const std::stop_token &stop) const
 {
     PairOfTensors pair;
     pair.a = SourcedTensor{&m_a, *row.a};
     pair.b = SourcedTensor{&m_b, *row.b};
-    const LeafReading reading = readLeaves(pair, {piece.first, piece.size}, m_backend, false, stop);
-    return reading.differs                 ? Found::Different
-        : reading.errorA || reading.errorB ? Found::Unread
-                                           : Found::Equal;
+    LeafReading reading = readLeaves(pair, {piece.first, piece.size}, m_backend, false, stop);
+    Look result;
+    if (reading.errorA || reading.errorB) {
+        const bool onA = reading.errorA.has_value();
+        result.found = Found::Unread;
+        result.error =
+            std::move(onA ? *reading.errorA : *reading.errorB)
+                .atPlace("tensor '" + (onA ? row.nameA : row.nameB) + "' of " + (onA ? "A" : "B"));
+    }
+    if (reading.differs)
+        result.found = Found::Different;
+    return result;
 }
 
-void SharedRows::take(TensorRow &row, const Piece &piece, Found found)
+void SharedRows::take(CheckpointComparison &comparison, const Piece &piece, Look look)
 {
-    if (piece.first == 0 || (m_sofar != Found::Different && found != Found::Equal))
-        m_sofar = found;
+    if (piece.first == 0)
+        m_sofar = {};
+    if (m_sofar.found != Found::Different && look.found != Found::Equal)
+        m_sofar.found = look.found;
+    if (look.error && !m_sofar.error) {
+        comparison.diagnostics.push_back(toDiagnostic(*look.error, Severity::Error));
+        m_sofar.error = std::move(look.error);
+    }
     if (!piece.isLast)
         return;
-    if (m_sofar == Found::Unread)
-        return;
-    if (m_sofar == Found::Different) {
+    TensorRow &row = comparison.tensors[piece.row];
+    if (m_sofar.found == Found::Unread) {
+        row.reason +=
+            "; the rows that both sides have were not read to the end: " + m_sofar.error->message();
+    } else if (m_sofar.found == Found::Different) {
         row.status = ItemStatus::Different;
         row.notComparable = false;
         row.partlyRead = true;
@@ -81,21 +97,25 @@ std::optional<std::uint64_t> SharedRows::advance(CheckpointComparison &compariso
 {
     if (m_next == m_pieces.size())
         return std::nullopt;
-    std::uint64_t bytes = 0;
+    const Piece &next = m_pieces[m_next];
+    const bool isKnown = next.first > 0 && m_sofar.found == Found::Different;
+    const auto isRead = [&](const Piece &piece) { return !isKnown || piece.row != next.row; };
+    std::uint64_t bytes = 0, read = 0;
     std::size_t end = m_next;
-    while (end < m_pieces.size() && bytes < BatchBytes)
-        bytes += 2 * m_pieces[end++].size;
-    std::vector<Found> found(end - m_next, Found::Equal);
-    executor.forEach(found.size(), [&](std::size_t i) {
+    for (; end < m_pieces.size() && read < BatchBytes; ++end) {
+        bytes += 2 * m_pieces[end].size;
+        read += isRead(m_pieces[end]) ? 2 * m_pieces[end].size : 0;
+    }
+    std::vector<Look> looks(end - m_next);
+    executor.forEach(looks.size(), [&](std::size_t i) {
         const Piece &piece = m_pieces[m_next + i];
-        found[i] = look(comparison.tensors[piece.row], piece, stop);
+        if (isRead(piece))
+            looks[i] = look(comparison.tensors[piece.row], piece, stop);
     });
     if (stop.stop_requested())
         return 0;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        const Piece &piece = m_pieces[m_next + i];
-        take(comparison.tensors[piece.row], piece, found[i]);
-    }
+    for (std::size_t i = 0; i < looks.size(); ++i)
+        take(comparison, m_pieces[m_next + i], std::move(looks[i]));
     m_next = end;
     return bytes;
 }

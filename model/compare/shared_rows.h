@@ -29,7 +29,7 @@ public:
     /// Looks for such tensors; how many bytes they have.
     std::uint64_t plan(const CheckpointComparison &comparison);
     /// Reads one batch and decides what is read to its end; how many of those bytes are done with
-    /// then. Nothing where all are. A batch that is stopped is done again by the next call.
+    /// then. Nothing where all are. Of a row that was seen to differ nothing more is read. A batch that is stopped is done again by the next call.
     std::optional<std::uint64_t> advance(CheckpointComparison &comparison, Executor &executor,
                                          std::stop_token stop);
 
@@ -41,16 +41,21 @@ private:
         bool isLast = false;
     };
     enum class Found : char { Equal, Different, Unread };
+    struct Look
+    {
+        Found found = Found::Equal;
+        std::optional<Error> error; ///< of what was not read
+    };
 
     bool isShared(const TensorRow &row) const;
-    Found look(const TensorRow &row, const Piece &piece, const std::stop_token &stop) const;
-    void take(TensorRow &row, const Piece &piece, Found found);
+    Look look(const TensorRow &row, const Piece &piece, const std::stop_token &stop) const;
+    void take(CheckpointComparison &comparison, const Piece &piece, Look look);
 
     const TensorSource &m_a, &m_b;
     const ComputeBackend &m_backend;
     std::vector<Piece> m_pieces;
     std::size_t m_next = 0;
-    Found m_sofar = Found::Equal; ///< of the row whose pieces are taken
+    Look m_sofar; ///< of the row whose pieces are taken; its first error
 };
 
 } // namespace forkpoint
