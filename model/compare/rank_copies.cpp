@@ -11,38 +11,74 @@ namespace {
 
 constexpr std::string_view Id = "ranks-unlike";
 
-/// "rank_12.model.w": the rank's number in the name, and the name without it; empty for other names.
+/// "rank_12.model.w", "optim.rank_12.w" (of one of several groups of files): the rank's number in the
+/// name, and the name without it; empty for other names.
 struct RankedName
 {
-    std::string_view rank, name;
+    std::string_view rank;
+    std::string name;
 };
 
 RankedName rankedName(std::string_view name)
 {
     constexpr std::string_view Word = "rank_";
-    const std::size_t dot = name.find('.');
-    if (!name.starts_with(Word) || dot == name.npos || dot == Word.size())
+    std::size_t begin = 0;
+    if (!name.starts_with(Word)) {
+        begin = name.find('.') + 1; // 0 without a dot
+        if (!name.substr(begin).starts_with(Word))
+            return {};
+    }
+    const std::size_t number = begin + Word.size(), dot = name.find('.', number);
+    if (dot == name.npos || dot == number)
         return {};
-    const std::string_view rank = name.substr(Word.size(), dot - Word.size());
+    const std::string_view rank = name.substr(number, dot - number);
     const bool isNumber =
         std::all_of(rank.begin(), rank.end(), [](char c) { return c >= '0' && c <= '9'; });
-    return isNumber ? RankedName{rank, name.substr(dot + 1)} : RankedName{};
+    if (!isNumber)
+        return {};
+    return {rank, std::string(name.substr(0, begin)) + std::string(name.substr(dot + 1))};
 }
 
-/// Whether the two one-sided rows hold the same; nothing where that is not known.
-std::optional<bool> isSame(const TensorRow &one, const TensorRow &other)
+/// What one side has in a row, under its own name.
+template <class Row>
+struct Held
 {
-    const auto &left = one.a ? one.fingerprintA : one.fingerprintB;
-    const auto &right = other.a ? other.fingerprintA : other.fingerprintB;
+    const Row *row;
+    bool onA;
+    std::string_view name;
+};
+
+/// What is on one side only, or met something of another name: w may have met rank_0.w.
+template <class Row, class Item>
+std::vector<Held<Row>> heldIn(const std::vector<Row> &rows, const std::vector<Item> &a,
+                              const std::vector<Item> &b)
+{
+    std::vector<Held<Row>> result;
+    for (const Row &row : rows) {
+        if (row.status == ItemStatus::OnlyInA || row.status == ItemStatus::OnlyInB) {
+            result.push_back({&row, row.status == ItemStatus::OnlyInA, row.name});
+        } else if (row.a && row.b && a[*row.a].name != b[*row.b].name) {
+            result.push_back({&row, true, a[*row.a].name});
+            result.push_back({&row, false, b[*row.b].name});
+        }
+    }
+    return result;
+}
+
+/// Whether the two hold the same; nothing where that is not known.
+std::optional<bool> isSame(const Held<TensorRow> &one, const Held<TensorRow> &other)
+{
+    const auto &left = one.onA ? one.row->fingerprintA : one.row->fingerprintB;
+    const auto &right = other.onA ? other.row->fingerprintA : other.row->fingerprintB;
     if (!left || !right)
         return std::nullopt;
     return left->tensor == right->tensor;
 }
 
-std::optional<bool> isSame(const ValueRow &one, const ValueRow &other)
+std::optional<bool> isSame(const Held<ValueRow> &one, const Held<ValueRow> &other)
 {
-    const auto &left = one.a ? one.valueA : one.valueB;
-    const auto &right = other.a ? other.valueA : other.valueB;
+    const auto &left = one.onA ? one.row->valueA : one.row->valueB;
+    const auto &right = other.onA ? other.row->valueA : other.row->valueB;
     if (!left || !right)
         return std::nullopt;
     return left->identicalTo(*right);
@@ -59,8 +95,10 @@ std::string ranksText(const std::vector<std::string_view> &ranks)
 }
 
 template <class Row>
-Finding findingOf(const Row &whole, std::vector<std::pair<std::string_view, const Row *>> parts,
-                  bool isComplete)
+using Parts = std::vector<std::pair<std::string_view, Held<Row>>>; ///< by rank
+
+template <class Row>
+Finding findingOf(const Held<Row> &whole, Parts<Row> parts, bool isComplete)
 {
     std::stable_sort(parts.begin(), parts.end(), [](const auto &left, const auto &right) {
         return std::pair(left.first.size(), left.first)
@@ -68,16 +106,17 @@ Finding findingOf(const Row &whole, std::vector<std::pair<std::string_view, cons
     });
     std::vector<std::string_view> alike, unlike;
     const Certainty certainty = isComplete ? Certainty::Is : Certainty::ConsistentWith;
-    Finding finding{std::string(Id), certainty, Severity::Warning, {}, {whole.name}};
-    for (const auto &[rank, row] : parts) {
-        finding.where.push_back(row->name);
-        const auto same = isSame(whole, *row);
+    Finding finding{std::string(Id), certainty, Severity::Warning, {}, {whole.row->name}};
+    for (const auto &[rank, part] : parts) {
+        if (part.row != whole.row)
+            finding.where.push_back(part.row->name);
+        const auto same = isSame(whole, part);
         if (!same)
             return {};
         (*same ? alike : unlike).push_back(rank);
     }
-    const std::string one = whole.a ? "A" : "B", other = whole.a ? "B" : "A";
-    finding.text = whole.name + " is one for all ranks of " + one
+    const std::string one = whole.onA ? "A" : "B", other = whole.onA ? "B" : "A";
+    finding.text = std::string(whole.name) + " is one for all ranks of " + one
         + (isComplete ? "" : " that are there") + ", those of " + other + " do not agree: "
         + (alike.empty() ? "none has what " + one + " has"
                          : ranksText(alike) + (alike.size() == 1 ? " has" : " have") + " what "
@@ -87,29 +126,22 @@ Finding findingOf(const Row &whole, std::vector<std::pair<std::string_view, cons
 }
 
 template <class Row>
-void addFindings(const std::vector<Row> &rows, const Catalog &a, const Catalog &b,
+void addFindings(const std::vector<Held<Row>> &held, const Catalog &a, const Catalog &b,
                  std::vector<Finding> &findings)
 {
-    std::map<std::pair<ItemStatus, std::string_view>,
-             std::vector<std::pair<std::string_view, const Row *>>>
-        parts;
-    for (const Row &row : rows) {
-        if (row.status != ItemStatus::OnlyInA && row.status != ItemStatus::OnlyInB)
-            continue;
-        const RankedName named = rankedName(row.name);
+    std::map<std::pair<bool, std::string>, Parts<Row>> parts;
+    for (const Held<Row> &item : held) {
+        RankedName named = rankedName(item.name);
         if (!named.name.empty())
-            parts[{row.status, named.name}].emplace_back(named.rank, &row);
+            parts[{item.onA, std::move(named.name)}].emplace_back(named.rank, item);
     }
-    for (const Row &row : rows) {
-        if (parts.empty()
-            || (row.status != ItemStatus::OnlyInA && row.status != ItemStatus::OnlyInB))
-            continue;
-        const auto other =
-            row.status == ItemStatus::OnlyInA ? ItemStatus::OnlyInB : ItemStatus::OnlyInA;
-        const auto found = parts.find({other, row.name});
+    if (parts.empty())
+        return;
+    for (const Held<Row> &item : held) {
+        const auto found = parts.find({!item.onA, std::string(item.name)});
         if (found == parts.end() || found->second.size() < 2)
             continue;
-        Finding finding = findingOf(row, found->second, (row.a ? a : b).complete);
+        Finding finding = findingOf(item, found->second, (item.onA ? a : b).complete);
         if (!finding.text.empty())
             findings.push_back(std::move(finding));
     }
@@ -121,8 +153,8 @@ std::vector<Finding> rankCopyFindings(const CheckpointComparison &comparison, co
                                       const Catalog &b)
 {
     std::vector<Finding> findings;
-    addFindings(comparison.tensors, a, b, findings);
-    addFindings(comparison.values, a, b, findings);
+    addFindings(heldIn(comparison.tensors, a.tensors, b.tensors), a, b, findings);
+    addFindings(heldIn(comparison.values, a.values, b.values), a, b, findings);
     return findings;
 }
 

@@ -12,7 +12,7 @@
 namespace forkpoint {
 
 /// What the ranks of one side hold alike and is listed once there (NAME), and by rank on the other side
-/// (rank_3.NAME), as its ranks do not: which of them have what the first side has, and which have not.
+/// (rank_3.NAME, or GROUP.rank_3.NAME), as its ranks do not: which of them have what the first side has, and which have not.
 /// By fingerprint, or by value. `where` is NAME, then its names by rank. Where the first side is
 /// incomplete it speaks for the ranks that are there, and is no proof that the sides differ.
 std::vector<Finding> rankCopyFindings(const CheckpointComparison &comparison, const Catalog &a,

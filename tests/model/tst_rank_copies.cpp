@@ -54,6 +54,42 @@ private slots:
         QCOMPARE(findings[0].where.size(), std::size_t(5));
     }
 
+    /// Files of several groups are listed under their group.
+    void ranksOfAGroup()
+    {
+        CheckpointComparison comparison;
+        comparison.tensors = {tensorRow("optim.w", true, 7), tensorRow("optim.rank_0.w", false, 7),
+                              tensorRow("optim.rank_1.w", false, 8),
+                              tensorRow("a.b.rank_0.w", false, 8)};
+        const auto findings = rankCopyFindings(comparison, {}, {});
+        QCOMPARE(findings.size(), std::size_t(1));
+        QCOMPARE(findings[0].text,
+                 std::string("optim.w is one for all ranks of A, those of B do not agree: rank 0 "
+                             "has what A has, rank 1 has not"));
+    }
+
+    /// Without its prefix rank_0.w is w: it is equal, and yet the ranks are not.
+    void oneOfThemMetTheWhole()
+    {
+        CheckpointComparison comparison;
+        comparison.tensors = {tensorRow("w", true, 7), tensorRow("rank_1.w", false, 8)};
+        TensorRow &met = comparison.tensors[0];
+        met.b = 0;
+        met.status = ItemStatus::Identical;
+        met.fingerprintB = met.fingerprintA;
+        Catalog a, b;
+        a.tensors.resize(1);
+        a.tensors[0].name = "w";
+        b.tensors.resize(1);
+        b.tensors[0].name = "rank_0.w";
+        const auto findings = rankCopyFindings(comparison, a, b);
+        QCOMPARE(findings.size(), std::size_t(1));
+        QCOMPARE(findings[0].text,
+                 std::string("w is one for all ranks of A, those of B do not agree: rank 0 has "
+                             "what A has, rank 1 has not"));
+        QCOMPARE(findings[0].where, (std::vector<std::string>{"w", "rank_1.w"}));
+    }
+
     void valuesToo()
     {
         CheckpointComparison comparison;
