@@ -309,6 +309,43 @@ private slots:
         QCOMPARE(counted(other, "different"), 1);
     }
 
+    /// All ranks of one side hold one thing, one of the other's holds another; also when a file is lost.
+    void ranksThatDisagree()
+    {
+        QFile saved(QStringLiteral(FORKPOINT_TEST_DATA "/ranks/unlike_norm.pt"));
+        QVERIFY(saved.open(QIODevice::ReadOnly));
+        const QByteArray data = saved.readAll();
+        QByteArray unlike = data;
+        const auto at = unlike.indexOf(bytesOf<float>({6, 7, 8, 9, 10, 11})); // fc1.weight
+        QVERIFY(at > 0);
+        unlike[at] = 1;
+        for (const char *rank : {"rank_0.pt", "rank_1.pt", "rank_2.pt"}) {
+            write((QByteArray("agree/") + rank).constData(), data);
+            write((QByteArray("unlike/") + rank).constData(),
+                  rank == QByteArray("rank_1.pt") ? unlike : data);
+        }
+        const auto told = [&] {
+            const Ended compared = run({"compare", path("agree"), path("unlike"), "--json"});
+            QStringList texts{compared.outcome()};
+            for (const QJsonValue &finding : compared.json()["findings"].toArray()) {
+                if (finding["id"] == "ranks-unlike")
+                    texts << finding["text"].toString();
+            }
+            return texts;
+        };
+        const QString head =
+            "model.fc1.weight is one for all ranks of A, those of B do not agree: ";
+        QCOMPARE(
+            told(),
+            (QStringList{"different", head + "ranks 0 and 2 have what A has, rank 1 has not"}));
+        QVERIFY(QFile::remove(path("unlike/rank_0.pt")));
+        QCOMPARE(told(),
+                 (QStringList{"different", head + "rank 2 has what A has, rank 1 has not"}));
+        const Ended text = run({"compare", path("agree"), path("unlike")});
+        QCOMPARE(text.status, 1);
+        QVERIFY2(!text.out.contains("may have lost"), text.out.constData());
+    }
+
 private:
     QString path(const char *name) const { return m_folder.filePath(QString::fromLatin1(name)); }
     void write(const char *name, const QByteArray &data)
