@@ -320,12 +320,13 @@ private slots:
         QVERIFY(at > 0);
         unlike[at] = 1;
         for (const char *rank : {"rank_0.pt", "rank_1.pt", "rank_2.pt"}) {
-            write((QByteArray("agree/") + rank).constData(), data);
-            write((QByteArray("unlike/") + rank).constData(),
+            write((QByteArray("ranksalike/") + rank).constData(), data);
+            write((QByteArray("ranksunlike/") + rank).constData(),
                   rank == QByteArray("rank_1.pt") ? unlike : data);
         }
         const auto told = [&] {
-            const Ended compared = run({"compare", path("agree"), path("unlike"), "--json"});
+            const Ended compared =
+                run({"compare", path("ranksalike"), path("ranksunlike"), "--json"});
             QStringList texts{compared.outcome()};
             for (const QJsonValue &finding : compared.json()["findings"].toArray()) {
                 if (finding["id"] == "ranks-unlike")
@@ -338,10 +339,10 @@ private slots:
         QCOMPARE(
             told(),
             (QStringList{"different", head + "ranks 0 and 2 have what A has, rank 1 has not"}));
-        QVERIFY(QFile::remove(path("unlike/rank_0.pt")));
+        QVERIFY(QFile::remove(path("ranksunlike/rank_0.pt")));
         QCOMPARE(told(),
                  (QStringList{"different", head + "rank 2 has what A has, rank 1 has not"}));
-        const Ended text = run({"compare", path("agree"), path("unlike")});
+        const Ended text = run({"compare", path("ranksalike"), path("ranksunlike")});
         QCOMPARE(text.status, 1);
         QVERIFY2(!text.out.contains("may have lost"), text.out.constData());
     }
