@@ -26,10 +26,7 @@ QString tr(const char *text)
 
 QString printedText(const PrintedDecimal &printed)
 {
-    QString digits;
-    PrintedDecimal::Mantissa rest = printed.mantissa < 0 ? -printed.mantissa : printed.mantissa;
-    for (; rest > 0 || digits.isEmpty(); rest /= 10)
-        digits.prepend(QChar(u'0' + int(rest % 10)));
+    QString digits = wholeText(printed.mantissa < 0 ? -printed.mantissa : printed.mantissa);
     const bool isNegative = printed.mantissa < 0 || printed.negativeZero;
     const int places = -printed.exponent;
     if (printed.exponent > 0 || places > digits.size() + MostZeros)
@@ -52,6 +49,15 @@ QString precisionOf(const MetricSeries &series)
 }
 
 } // namespace
+
+QString wholeText(PrintedDecimal::Mantissa whole)
+{
+    QString digits;
+    for (PrintedDecimal::Mantissa rest = whole < 0 ? -whole : whole; rest > 0 || digits.isEmpty();
+         rest /= 10)
+        digits.prepend(QChar(u'0' + int(rest % 10)));
+    return whole < 0 ? u'-' + digits : digits;
+}
 
 QString metricValueText(const MetricSeries &series, std::size_t point)
 {
@@ -85,9 +91,14 @@ Look MetricPair::look() const
                                              : ItemStatus::NotCompared);
     if (compared->firstProvenDifference)
         return forkpoint::look(ItemStatus::Different);
-    if (compared->bitsKnown && compared->commonSteps > 0)
+    const bool areCommonEqual = compared->bitsKnown && compared->commonSteps > 0;
+    if (areCommonEqual && compared->oneSidedSteps == 0)
         return forkpoint::look(ItemStatus::Identical);
     Look result = forkpoint::look(StepStatus::Undecided);
+    if (areCommonEqual) {
+        result.words = tr("equal at the common steps; others were logged on one side only");
+        return result;
+    }
     result.words = compared->commonSteps == 0
         ? tr("no step in common")
         : tr("not seen to differ: numbers that were printed rounded may differ unseen");

@@ -17,12 +17,15 @@ struct Growing
     std::optional<Builder> builder;
     SnapshotClock clock;
 
+    /// Whether hand() is about to hand something out.
+    bool hands(bool more) const { return !more || clock.due(); }
+
     template <class Grown>
     Batch hand(bool more, const Grown &grown, const Deliver<std::shared_ptr<const Grown>> &to,
                JobControl &control)
     {
         control.report(builder->progress());
-        if (!more || clock.due()) {
+        if (hands(more)) {
             auto snapshot = clock.timed([&] { return std::make_shared<const Grown>(grown); });
             control.post([to, snapshot = std::move(snapshot)] { to(snapshot); });
         }

@@ -305,8 +305,6 @@ Result<bool> MapWork::advance(JobControl &control)
 {
     Result<bool> more =
         growing.builder ? growing.builder->advance(control.stop()) : begin(address, query, control);
-    if (more.ok() && !*more)
-        FP_CHECK(holdersUnchanged(growing.builder->pair()));
     if (more || isFinal(more.error()))
         return more;
     const auto ownQuery = [&](const PairAddress &alone) {
@@ -379,6 +377,8 @@ JobBatch mapBatch(SessionInputs inputs, PairAddress address, MapQuery query,
     work->query = std::move(query);
     return [work, deliver = std::move(deliver)](JobControl &control) -> Result<Batch> {
         FP_TRY(const bool more, work->advance(control));
+        if (work->growing.hands(more))
+            FP_CHECK(holdersUnchanged(work->growing.builder->pair()));
         return work->growing.hand(more, work->growing.builder->map(), deliver, control);
     };
 }
@@ -409,6 +409,8 @@ JobBatch nonFiniteBatch(SessionInputs inputs, std::optional<Step> step,
             work->builder.emplace(std::move(opened.a), std::move(opened.b), comparison);
         }
         FP_TRY(const bool more, work->builder->advance(inputs.engine->backend(), control.stop()));
+        if (!more)
+            FP_CHECK(work->builder->unchanged());
         return work->hand(more, work->builder->findings(), deliver, control);
     };
 }

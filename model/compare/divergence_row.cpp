@@ -36,6 +36,13 @@ bool isKeptOf(std::string_view path, const FirstDivergence &first)
                                       : !path.starts_with("call_");
 }
 
+/// A gradient that a trace recorded bears the name of its weight, and is not the weight.
+bool isCalledSo(const TensorRow &row, const FirstDivergence &first)
+{
+    return row.name == first.name
+        && (first.stage.empty() || first.stage == "restored" || stageOf(row) == first.stage);
+}
+
 } // namespace
 
 const TensorRow *rowOfDivergence(const std::vector<TensorRow> &rows, const FirstDivergence &first)
@@ -43,7 +50,7 @@ const TensorRow *rowOfDivergence(const std::vector<TensorRow> &rows, const First
     if (first.name.empty())
         return nullptr;
     auto found = std::find_if(rows.begin(), rows.end(),
-                              [&](const TensorRow &row) { return row.name == first.name; });
+                              [&](const TensorRow &row) { return isCalledSo(row, first); });
     if (found == rows.end() && !first.stage.empty()) {
         const auto isDifferingPart = [&](const TensorRow &row) {
             return row.status != ItemStatus::Identical && isKeptOf(row.name, first);

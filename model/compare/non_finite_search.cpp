@@ -88,6 +88,12 @@ void NonFiniteSearch::count(std::size_t row, const DiffStats &stats, bool a, boo
     tensors.back().infB += here.infB;
 }
 
+Status NonFiniteSearch::unchanged() const
+{
+    FP_CHECK(m_a->unchanged());
+    return m_b->unchanged();
+}
+
 Progress NonFiniteSearch::progress() const
 {
     const std::string item =

@@ -39,6 +39,8 @@ public:
     /// Looks at one tensor, or at one unit of a large one. False when none is left.
     Result<bool> advance(const ComputeBackend &backend, std::stop_token stop);
     Progress progress() const;
+    /// At the end: whether what was read is still what was compared.
+    Status unchanged() const;
     const NonFiniteFindings &findings() const { return m_findings; }
 
 private:

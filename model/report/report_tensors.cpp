@@ -203,7 +203,8 @@ void addPlots(const RunComparison &comparison, const std::vector<const TensorRow
                        "--full.",
                        ReportTone::Unknown});
     if (plotted.size() > 1) {
-        const bool leads = plotted.front() == first;
+        const bool leads = plotted.front() == first
+            && (!divergence->step || divergence->step == comparison.shownStep);
         section.blocks.emplace_back(
             ReportText{leads ? "Plotted: where the runs part, then the largest differences."
                              : "Plotted: the largest differences.",

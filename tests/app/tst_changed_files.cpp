@@ -64,6 +64,11 @@ public:
             h.lastHistory = id;
         });
     }
+    void nonFiniteReady(std::uint64_t id, std::shared_ptr<const NonFiniteFindings> found) override
+    {
+        if (found->complete)
+            set([&](Heard &h) { h.answered[id] = true; });
+    }
     void requestFailed(std::uint64_t id, const Error &error) override
     {
         set([&](Heard &h) {
@@ -194,6 +199,7 @@ private Q_SLOTS:
     void looks();
     void measures();
     void followsOverSteps();
+    void looksForNaN();
 };
 
 void TestChangedFiles::looks_data()
@@ -263,6 +269,19 @@ void TestChangedFiles::followsOverSteps()
         const bool says =
             told[std::size_t(step)].find("changed after it was opened") != std::string::npos;
         QCOMPARE(says, step == 2);
+    }
+}
+
+void TestChangedFiles::looksForNaN()
+{
+    for (const bool rewritten : {false, true}) {
+        Compared compared;
+        QTRY_VERIFY(compared.finished());
+        if (rewritten)
+            write(compared.a, 3.0f);
+        compared.session->searchNonFinite(Id);
+        QTRY_VERIFY(compared.ear.heard().answered.contains(Id));
+        QCOMPARE(compared.ear.heard().answered.at(Id), !rewritten);
     }
 }
 

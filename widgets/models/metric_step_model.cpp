@@ -41,10 +41,12 @@ Look lookOf(MetricRelation relation)
 /// Of integers exact, else with the digits that read back.
 QString differenceOf(const MetricSample &a, const MetricSample &b, MetricRelation relation)
 {
-    if (relation != MetricRelation::Different)
+    if (relation == MetricRelation::Alike)
+        return QStringLiteral("–");
+    if (relation == MetricRelation::Equal)
         return QStringLiteral("0");
     if (a.isInteger && b.isInteger)
-        return QString::number(double(b.integer() - a.integer()), 'f', 0);
+        return wholeText(b.integer() - a.integer());
     const double difference = b.value - a.value;
     return std::isfinite(difference) ? QString::number(difference, 'g', 6) : QStringLiteral("–");
 }
@@ -57,7 +59,10 @@ MetricStepModel::Row MetricStepModel::rowOf(const MetricPair &pair, std::int64_t
     const auto a = pointAt(pair.a, step);
     const auto b = pointAt(pair.b, step);
     Row row{step, a ? metricValueText(*pair.a, *a) : none, b ? metricValueText(*pair.b, *b) : none,
-            none, look(a ? ItemStatus::OnlyInA : ItemStatus::OnlyInB)};
+            none,
+            look(a && b  ? ItemStatus::NotCompared
+                     : a ? ItemStatus::OnlyInA
+                         : ItemStatus::OnlyInB)};
     if (!a || !b || !pair.compared)
         return row;
     const MetricSample one = sampleAt(*pair.a, *a), other = sampleAt(*pair.b, *b);

@@ -112,6 +112,7 @@ WherePage::WherePage(ViewContext *context, QWidget *parent)
         if (id != m_askedId)
             return;
         m_error = error;
+        m_view->setMap(nullptr); // what was drawn of it so far is not shown as what was asked for
         m_view->setEmptyText(tr("Not drawn: %1").arg(error));
         describe();
     });
