@@ -44,6 +44,8 @@ private Q_SLOTS:
     void metricsAloneAreListed();
     void aLinkSelectsTheMetric();
     void roundedNumbersAreNotCalledEqual();
+    void wholeNumbersKeepTheirDigits();
+    void stepsOfOneSideLeaveItOpen();
     void oneSideAloneListsItsMetrics();
     void theStartSelectsWhatTheBannerNames();
     void anotherStepSelectsSomething();
@@ -124,8 +126,40 @@ void TestMetricsWindow::roundedNumbersAreNotCalledEqual()
     const auto *steps = viewer.window.findChild<QTreeView *>(QStringLiteral("metricSteps"));
     const char *signs[] = {"?", "≠", "◐", "◑"};
     QCOMPARE(steps->model()->rowCount(), 4);
-    for (int row = 0; row < 4; ++row)
+    const char *differences[] = {"–", "0.01", "–", "–"};
+    for (int row = 0; row < 4; ++row) {
         QCOMPARE(cell(steps, row, 0), QString::fromUtf8(signs[row]));
+        QCOMPARE(cell(steps, row, 4), QString::fromUtf8(differences[row]));
+    }
+}
+
+// Neither number is one of float64, whose neighbours lie 2048 apart there.
+void TestMetricsWindow::wholeNumbersKeepTheirDigits()
+{
+    QTemporaryDir folder;
+    const QString a = writeFile(folder, QStringLiteral("a.csv"),
+                                "step,tokens\n1,7\n2,18446744073709551615\n3,8\n");
+    const QString b =
+        writeFile(folder, QStringLiteral("b.csv"), "step,tokens\n1,7\n2,18446744073709551614\n");
+    Viewer viewer;
+    viewer.context.openPair(a, b);
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
+    const auto *steps = viewer.window.findChild<QTreeView *>(QStringLiteral("metricSteps"));
+    QCOMPARE(cell(steps, 0, 4), QStringLiteral("0"));
+    QCOMPARE(cell(steps, 1, 2), QStringLiteral("18446744073709551615"));
+    QCOMPARE(cell(steps, 1, 4), QStringLiteral("-1"));
+}
+
+// A step more on one side is not seen to be equal.
+void TestMetricsWindow::stepsOfOneSideLeaveItOpen()
+{
+    QTemporaryDir folder;
+    const QString a = writeFile(folder, QStringLiteral("a.csv"), "step,tokens\n1,7\n2,8\n3,9\n");
+    const QString b = writeFile(folder, QStringLiteral("b.csv"), "step,tokens\n1,7\n2,8\n");
+    Viewer viewer;
+    viewer.context.openPair(a, b);
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
+    QCOMPARE(cell(viewer.find<TensorList>()->metrics()->view(), 0, 0), QStringLiteral("?"));
 }
 
 void TestMetricsWindow::oneSideAloneListsItsMetrics()

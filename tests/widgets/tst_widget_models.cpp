@@ -236,6 +236,11 @@ void TestWidgetModels::tableSortsNumbersAgainstNoneFirst()
     QCOMPARE(model.index(0, int(TensorColumn::MaxAbs)).data(BarRole).toDouble(), 1.0);
     model.sort(int(TensorColumn::MaxAbs), Qt::AscendingOrder);
     QVERIFY(names(model).first() == QStringLiteral("c.w"));
+    stats.infB = 3; // as many, and no number differs
+    comparison->tensors[1].stats = std::make_shared<const DiffStats>(stats);
+    model.setComparison(std::make_shared<CheckpointComparison>(*comparison));
+    const auto row = names(model).indexOf(QString::fromStdString(comparison->tensors[1].name));
+    QCOMPARE(cell(model, int(row), int(TensorColumn::MaxAbs)), QStringLiteral("other NaN or Inf"));
 }
 
 void TestWidgetModels::tableFiltersAndKeepsPlacesWhileResultsArrive()

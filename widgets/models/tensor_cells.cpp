@@ -63,8 +63,8 @@ QString noNumber(const TensorRow &row)
     return QStringLiteral("–");
 }
 
-/// "NaN in B": what one side has more of than the other, and no distance measures. Empty where it
-/// is as many on both.
+/// "NaN in B": what one side has more of than the other, and no distance measures. Where it is as
+/// many on both and nothing else differs, they lie elsewhere or are of another sign. Else empty.
 QString notFiniteText(const TensorRow &row)
 {
     if (!row.stats || !measuredType(row).isFloating())
@@ -78,6 +78,10 @@ QString notFiniteText(const TensorRow &row)
         return told(QStringLiteral("NaN"), stats.nanA, stats.nanB);
     if (stats.infA != stats.infB)
         return told(QStringLiteral("Inf"), stats.infA, stats.infB);
+    const bool isOfNumbers =
+        stats.maxAbs > 0 || stats.differentElements <= stats.nanPayloadOnly + stats.signedZeroOnly;
+    if (stats.nanA + stats.infA > 0 && !isOfNumbers)
+        return tr("other NaN or Inf");
     return {};
 }
 
