@@ -96,7 +96,8 @@ Look MetricPair::look() const
         return forkpoint::look(ItemStatus::Identical);
     Look result = forkpoint::look(StepStatus::Undecided);
     if (areCommonEqual) {
-        result.words = tr("equal at the common steps; others were logged on one side only");
+        result.words =
+            tr("equal at the common steps; between them others were logged on one side only");
         return result;
     }
     result.words = compared->commonSteps == 0
