@@ -172,9 +172,11 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(viewer.compared(), Patience);
         auto *banner = viewer.window.findChild<VerdictBanner *>();
         const QString classes = banner->plainText().section(u'\n', -1);
-        QCOMPARE(classes.simplified(),
-                 QStringLiteral("≠ weights 14 of 29 recorded values differ – optimizer not recorded = scheduler "
-                                "equal – counter not recorded = rng equal = data equal"));
+        QCOMPARE(
+            classes.simplified(),
+            QStringLiteral(
+                "≠ weights 14 of 29 recorded values differ – optimizer not recorded = scheduler "
+                "equal – counter not recorded = rng equal = data equal"));
         // make_captures.py runs C with accumulate="reverse".
         QVERIFY2(banner->plainText().contains(QStringLiteral(
                      "1 setting of the process differs: recipe.accumulate forward → reverse")),
