@@ -18,6 +18,7 @@
 #include <QLineEdit>
 #include <QSettings>
 #include <QSignalSpy>
+#include <QTabBar>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
@@ -89,6 +90,9 @@ void writeStream(const QString &folder, const QByteArray &bytes,
 /// Of a window of 1280 pixels, whatever tabs there are.
 void controlsAreOneLine(const TensorList &list)
 {
+    const auto *tabs = list.findChild<QTabBar *>();
+    // These captures logged some.
+    QTRY_VERIFY(tabs->rect().contains(tabs->tabRect(int(TensorList::Page::Metrics))));
     const auto *filter = list.findChild<QLineEdit *>();
     const QToolButton *last = nullptr;
     for (const QToolButton *button : list.findChildren<QToolButton *>()) {
@@ -140,6 +144,7 @@ private slots:
         QFETCH(const QString, tensor);
         TraceViewer viewer(Captures, run);
         QTRY_VERIFY_WITH_TIMEOUT(viewer.compared(), Patience);
+        controlsAreOneLine(viewer.list());
         // What is shown before anyone chose.
         QTRY_COMPARE_WITH_TIMEOUT(QString::fromStdString(viewer.selectedTensor()), tensor,
                                   Patience);

@@ -192,7 +192,9 @@ void TensorList::showControls()
     for (const auto &[optional, isThere] : some) {
         if (page() == optional && !isThere)
             m_tabs->setCurrentIndex(int(Page::Tensors)); // before its neighbour takes over
-        m_tabs->setTabVisible(int(optional), isThere);
+        // Of Qt 6.4 a call that changes nothing takes back that the tabs are to be laid out.
+        if (m_tabs->isTabVisible(int(optional)) != isThere)
+            m_tabs->setTabVisible(int(optional), isThere);
     }
     const bool isList = page() < Page::Records;
     m_treeAction->setEnabled(page() < Page::Pairing);
