@@ -2,9 +2,9 @@
 #include "loaders/elements/copies_read.h"
 
 #include "loaders/elements/extent_reader.h"
+#include "model/unlike_block.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 
 namespace forkpoint {
@@ -73,21 +73,18 @@ Status compareCopies(const std::vector<TensorRef> &copies,
                      std::span<const std::shared_ptr<const ByteSource>> files,
                      std::uint64_t firstByte, ByteView bytes)
 {
-    constexpr std::size_t Step = std::size_t(1) << 20;
-    std::vector<std::byte> other(std::min(Step, bytes.size()));
     for (const TensorRef &copy : copies) {
-        for (std::size_t done = 0; done < bytes.size(); done += Step) {
-            const auto part = bytes.subspan(done, std::min(Step, bytes.size() - done));
-            const MutableByteView read(other.data(), part.size());
-            FP_CHECK(readExtents(copy, files, firstByte + done, read));
-            if (std::memcmp(read.data(), part.data(), part.size()) != 0)
-                return Error{ErrorCode::Mismatch,
-                             {},
-                             {},
-                             "ranks that should hold the same do not: copies differ between byte "
-                                 + std::to_string(firstByte + done) + " and "
-                                 + std::to_string(firstByte + done + part.size())};
-        }
+        const auto read = [&](std::size_t first, MutableByteView out) {
+            return readExtents(copy, files, firstByte + first, out);
+        };
+        FP_TRY(const auto unlike, firstUnlikeBlock(bytes, read));
+        if (unlike)
+            return Error{ErrorCode::Mismatch,
+                         {},
+                         {},
+                         "ranks that should hold the same do not: copies differ between byte "
+                             + std::to_string(firstByte + unlike->first) + " and "
+                             + std::to_string(firstByte + unlike->first + unlike->size)};
     }
     return {};
 }

@@ -3,6 +3,7 @@
 
 #include "model/pairing/assembled_places.h"
 #include "model/state_class.h"
+#include "model/unlike_block.h"
 
 #include <algorithm>
 #include <cstring>
@@ -124,21 +125,20 @@ Status AssembledSource::readPiece(const AssembledPiece &piece, std::uint64_t fir
 {
     const std::uint64_t at = piece.first + first;
     FP_CHECK(m_below->read(piece.copies.front(), at, out));
-    std::vector<std::byte> other;
     for (std::size_t i = 1; i < piece.copies.size(); ++i) {
-        for (std::size_t done = 0; done < out.size(); done += other.size()) {
-            other.resize(std::min(BlockBytes, out.size() - done));
-            FP_CHECK(m_below->read(piece.copies[i], at + done, other));
-            if (std::memcmp(other.data(), out.data() + done, other.size()) == 0)
-                continue;
-            const auto &tensors = m_below->catalog().tensors;
-            return Error{ErrorCode::Mismatch,
-                         {},
-                         {},
-                         "ranks that hold one thing hold it unlike: '"
-                             + tensors[piece.copies.front()].name + "' and '"
-                             + tensors[piece.copies[i]].name + "'"};
-        }
+        const auto read = [&](std::size_t done, MutableByteView other) {
+            return m_below->read(piece.copies[i], at + done, other);
+        };
+        FP_TRY(const auto unlike, firstUnlikeBlock(out, read));
+        if (!unlike)
+            continue;
+        const auto &tensors = m_below->catalog().tensors;
+        return Error{ErrorCode::Mismatch,
+                     {},
+                     {},
+                     "ranks that hold one thing hold it unlike: '"
+                         + tensors[piece.copies.front()].name + "' and '"
+                         + tensors[piece.copies[i]].name + "'"};
     }
     return {};
 }
