@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/metric_pairs.h"
 
+#include "model/metrics/whole_digits.h"
 #include "widgets/display_text.h"
 #include "widgets/models/natural_order.h"
 
@@ -26,7 +27,7 @@ QString tr(const char *text)
 
 QString printedText(const PrintedDecimal &printed)
 {
-    QString digits = wholeText(printed.mantissa < 0 ? -printed.mantissa : printed.mantissa);
+    QString digits = qs(wholeDigits(printed.mantissa < 0 ? -printed.mantissa : printed.mantissa));
     const bool isNegative = printed.mantissa < 0 || printed.negativeZero;
     const int places = -printed.exponent;
     if (printed.exponent > 0 || places > digits.size() + MostZeros)
@@ -49,15 +50,6 @@ QString precisionOf(const MetricSeries &series)
 }
 
 } // namespace
-
-QString wholeText(PrintedDecimal::Mantissa whole)
-{
-    QString digits;
-    for (PrintedDecimal::Mantissa rest = whole < 0 ? -whole : whole; rest > 0 || digits.isEmpty();
-         rest /= 10)
-        digits.prepend(QChar(u'0' + int(rest % 10)));
-    return whole < 0 ? u'-' + digits : digits;
-}
 
 QString metricValueText(const MetricSeries &series, std::size_t point)
 {

@@ -10,9 +10,6 @@ namespace forkpoint {
 /// every value of the type apart.
 QString metricValueText(const MetricSeries &series, std::size_t point);
 
-/// Every digit of a whole number, which a float64 may not hold.
-QString wholeText(PrintedDecimal::Mantissa whole);
-
 /// Where a series has a step; nothing of none.
 std::optional<std::size_t> pointAt(const MetricSeries *series, std::int64_t step);
 

@@ -2,6 +2,7 @@
 #include "widgets/models/metric_step_model.h"
 
 #include "model/metrics/metric_relation.h"
+#include "model/metrics/whole_digits.h"
 #include "widgets/display_text.h"
 
 #include <QLocale>
@@ -46,7 +47,7 @@ QString differenceOf(const MetricSample &a, const MetricSample &b, MetricRelatio
     if (relation == MetricRelation::Equal)
         return QStringLiteral("0");
     if (a.isInteger && b.isInteger)
-        return wholeText(b.integer() - a.integer());
+        return qs(wholeDigits(b.integer() - a.integer()));
     const double difference = b.value - a.value;
     return std::isfinite(difference) ? QString::number(difference, 'g', 6) : QStringLiteral("–");
 }
