@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/compare/fork_words.h"
 
+#include "model/text/and_list.h"
+
 #include <algorithm>
 
 namespace forkpoint {
@@ -11,15 +13,13 @@ namespace {
 std::string listed(const std::vector<Step> &steps)
 {
     constexpr std::size_t Shown = 3;
-    std::string text = steps.size() == 1 ? "step " : "steps ";
-    const std::size_t shown = std::min(steps.size(), Shown);
-    for (std::size_t i = 0; i < shown; ++i) {
-        const bool isLast = i > 0 && i + 1 == steps.size();
-        text += (i == 0 ? "" : isLast ? " and " : ", ") + std::to_string(steps[i]);
-    }
-    if (steps.size() > shown)
-        text += " and " + std::to_string(steps.size() - shown) + " more";
-    return text + (steps.size() == 1 ? " is" : " are");
+    std::vector<std::string> words;
+    for (std::size_t i = 0; i < std::min(steps.size(), Shown); ++i)
+        words.push_back(std::to_string(steps[i]));
+    if (steps.size() > Shown)
+        words.push_back(std::to_string(steps.size() - Shown) + " more");
+    return steps.size() == 1 ? "step " + andList(words) + " is"
+                             : "steps " + andList(words) + " are";
 }
 
 } // namespace

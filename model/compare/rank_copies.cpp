@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/compare/rank_copies.h"
 
+#include "model/text/and_list.h"
+
 #include <algorithm>
 #include <map>
 #include <string_view>
@@ -84,14 +86,9 @@ std::optional<bool> isSame(const Held<ValueRow> &one, const Held<ValueRow> &othe
     return left->identicalTo(*right);
 }
 
-std::string ranksText(const std::vector<std::string_view> &ranks)
+std::string ranksText(const std::vector<std::string> &ranks)
 {
-    std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-    for (std::size_t i = 0; i < ranks.size(); ++i) {
-        text += i == 0 ? "" : i + 1 == ranks.size() ? " and " : ", ";
-        text += ranks[i];
-    }
-    return text;
+    return (ranks.size() == 1 ? "rank " : "ranks ") + andList(ranks);
 }
 
 template <class Row>
@@ -104,7 +101,7 @@ Finding findingOf(const Held<Row> &whole, Parts<Row> parts, bool isComplete)
         return std::pair(left.first.size(), left.first)
             < std::pair(right.first.size(), right.first); // as numbers
     });
-    std::vector<std::string_view> alike, unlike;
+    std::vector<std::string> alike, unlike;
     const Certainty certainty = isComplete ? Certainty::Is : Certainty::ConsistentWith;
     Finding finding{std::string(Id), certainty, Severity::Warning, {}, {whole.row->name}};
     for (const auto &[rank, part] : parts) {
@@ -113,7 +110,7 @@ Finding findingOf(const Held<Row> &whole, Parts<Row> parts, bool isComplete)
         const auto same = isSame(whole, part);
         if (!same)
             return {};
-        (*same ? alike : unlike).push_back(rank);
+        (*same ? alike : unlike).emplace_back(rank);
     }
     const std::string one = whole.onA ? "A" : "B", other = whole.onA ? "B" : "A";
     finding.text = std::string(whole.name) + " is one for all ranks of " + one

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/traces/trace_plan.h"
 
+#include "model/text/and_list.h"
 #include "model/text/text.h"
 
 #include <algorithm>
@@ -196,10 +197,10 @@ std::string told(const std::vector<std::int64_t> &iterations)
         return first + " to " + last;
     if (count > MostListed)
         return std::to_string(count) + " from " + first + " to " + last;
-    std::string text = first;
-    for (std::size_t i = 1; i < count; ++i)
-        text += (i + 1 == count ? " and " : ", ") + std::to_string(iterations[i]);
-    return text;
+    std::vector<std::string> words;
+    for (const std::int64_t iteration : iterations)
+        words.push_back(std::to_string(iteration));
+    return andList(words);
 }
 
 /// What either side has, and how it could meet.
