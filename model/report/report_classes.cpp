@@ -9,11 +9,6 @@ namespace forkpoint {
 
 namespace {
 
-ReportCell plain(std::string text, ReportTone tone = {})
-{
-    return {std::move(text), tone, false, {}};
-}
-
 std::string className(StateClass stateClass)
 {
     return std::string(toString(stateClass)) + (isContext(stateClass) ? " (context)" : "");
@@ -32,31 +27,31 @@ Outcome outcomeOf(LinkStatus status)
 
 ReportCell outcomeCell(Outcome outcome)
 {
-    return plain(std::string(toString(outcome)), toneOf(outcome));
+    return plainCell(std::string(toString(outcome)), toneOf(outcome));
 }
 
 std::vector<ReportCell> itemsRow(StateClass stateClass, const ClassSummary &summary)
 {
     const StatusCounts &counts = summary.counts;
-    return {plain(className(stateClass)), plain("tensors and values"),
-            outcomeCell(summary.outcome), numberCell(counts.identical),
-            numberCell(counts.different), numberCell(counts.onlyInA),
-            numberCell(counts.onlyInB),   numberCell(counts.notCompared)};
+    return {plainCell(className(stateClass)), plainCell("tensors and values"),
+            outcomeCell(summary.outcome),     numberCell(counts.identical),
+            numberCell(counts.different),     numberCell(counts.onlyInA),
+            numberCell(counts.onlyInB),       numberCell(counts.notCompared)};
 }
 
 std::vector<ReportCell> recordedRow(StateClass stateClass, const ChainLink &link)
 {
     // What is not decided was compared, and is not proven equal.
     const bool isDecided = link.status != LinkStatus::Undecided;
-    return {plain(className(stateClass)),
-            plain("recorded values"),
+    return {plainCell(className(stateClass)),
+            plainCell("recorded values"),
             outcomeCell(outcomeOf(link.status)),
             isDecided ? numberCell(link.compared - std::min(link.compared, link.different))
-                      : plain(""),
+                      : plainCell(""),
             numberCell(link.different),
-            plain(""),
-            plain(""),
-            plain("")};
+            plainCell(""),
+            plainCell(""),
+            plainCell("")};
 }
 
 void addClass(ReportTable &table, StateClass stateClass, const std::vector<ClassLine> &lines,
@@ -69,9 +64,9 @@ void addClass(ReportTable &table, StateClass stateClass, const std::vector<Class
         if (isContext(stateClass) || stateClass == StateClass::Unknown)
             return;
         const char *text = anyRecorded ? "not recorded" : "not among what was compared";
-        table.rows.push_back({plain(className(stateClass)), plain(""),
-                              plain(text, ReportTone::Unknown), plain(""), plain(""), plain(""),
-                              plain(""), plain("")});
+        table.rows.push_back({plainCell(className(stateClass)), plainCell(""),
+                              plainCell(text, ReportTone::Unknown), plainCell(""), plainCell(""),
+                              plainCell(""), plainCell(""), plainCell("")});
         return;
     }
     if (line->isByItems) // what decides stands first

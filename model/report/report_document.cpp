@@ -248,6 +248,11 @@ ReportCell verbatim(std::string_view text, std::size_t most)
     return cell;
 }
 
+ReportCell plainCell(std::string text, ReportTone tone)
+{
+    return {std::move(text), tone, false, {}};
+}
+
 ReportCell numberCell(std::uint64_t number)
 {
     return {grouped(number), {}, false, {}};

@@ -119,6 +119,7 @@ ReportTone toneOf(StepStatus status);
 
 /// A name or a value of the files. A value beyond `most` bytes is cut, and says so.
 ReportCell verbatim(std::string_view text, std::size_t most = std::string_view::npos);
+ReportCell plainCell(std::string text, ReportTone tone = {}); ///< our own words
 ReportCell numberCell(std::uint64_t number);
 /// A word of the JSON document as people read it: "not recorded", "only in A".
 std::string wordsOf(std::string_view token);

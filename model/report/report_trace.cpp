@@ -24,11 +24,6 @@ ReportTone toneOf(LinkStatus status)
     return ReportTone::Unknown;
 }
 
-ReportCell plain(std::string text, ReportTone tone = {})
-{
-    return {std::move(text), tone, false, {}};
-}
-
 bool isNear(const ChainLink &link, const RunComparison &comparison)
 {
     if (comparison.chain.size() <= MostLinks)
@@ -51,10 +46,10 @@ ReportTable chainTable(const RunComparison &comparison)
         if (!isNear(link, comparison))
             continue;
         table.rows.push_back(
-            {plain(link.step ? std::to_string(*link.step) : ""), verbatim(link.stage),
-             plain(wordsOf(toString(link.status)), toneOf(link.status)), numberCell(link.compared),
-             numberCell(link.different),
-             plain(link.compared > 0 ? std::string(toString(link.strength)) : "")});
+            {plainCell(link.step ? std::to_string(*link.step) : ""), verbatim(link.stage),
+             plainCell(wordsOf(toString(link.status)), toneOf(link.status)),
+             numberCell(link.compared), numberCell(link.different),
+             plainCell(link.compared > 0 ? std::string(toString(link.strength)) : "")});
     }
     table.total = table.rows.size();
     return table;
@@ -69,15 +64,15 @@ ReportTable rankTable(const std::vector<RankSummary> &ranks)
     for (std::size_t i = 0; i < std::min(ranks.size(), MostRanks); ++i) {
         const RankSummary &rank = ranks[i];
         if (!rank.first) {
-            table.rows.push_back({plain(rank.coordinate.toText()),
-                                  plain("no difference seen", ReportTone::Plain), plain(""),
-                                  plain(""), plain(""), plain("")});
+            table.rows.push_back({plainCell(rank.coordinate.toText()),
+                                  plainCell("no difference seen", ReportTone::Plain), plainCell(""),
+                                  plainCell(""), plainCell(""), plainCell("")});
             continue;
         }
-        table.rows.push_back({plain(rank.coordinate.toText()), verbatim(rank.first->name),
-                              plain(rank.first->step ? std::to_string(*rank.first->step) : ""),
+        table.rows.push_back({plainCell(rank.coordinate.toText()), verbatim(rank.first->name),
+                              plainCell(rank.first->step ? std::to_string(*rank.first->step) : ""),
                               verbatim(rank.first->stage),
-                              plain(rank.divergenceClass, ReportTone::Different),
+                              plainCell(rank.divergenceClass, ReportTone::Different),
                               verbatim(rank.why)});
     }
     table.total = table.rows.size();
