@@ -109,8 +109,8 @@ std::string elementsLine(const CompareCommand &command, const RunComparison &com
         return divergence ? rowOfDivergence(rows, *divergence) : nullptr;
     };
     const TensorRow *first = rowOf(comparison.firstDivergence);
-    if (!isMeasured(
-            first)) // a logged number, a record that was not kept: the first of the step shown
+    // Of a logged number, or a record that was not kept, the first of the step shown.
+    if (!isMeasured(first))
         first = rowOf(firstDivergenceIn(comparison.shown));
     if (!isMeasured(first))
         return {};
