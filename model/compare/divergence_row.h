@@ -5,9 +5,9 @@
 
 namespace forkpoint {
 
-/// The tensor of which the first divergence speaks: the one that bears its name, else the one that a
-/// trace kept of that record (model/traces/kept_path.h says how it is called). Names alone decide, so
-/// that a report that is read back says the same. Null where there is none, as of a logged number.
+/// The tensor of which the first divergence speaks: the one that bears its name and is of its stage,
+/// else the one that a trace kept of that record (model/traces/kept_path.h says how it is called).
+/// Nothing decides that a report does not keep, so that one that is read back says the same. Null where there is none, as of a logged number.
 const TensorRow *rowOfDivergence(const std::vector<TensorRow> &rows, const FirstDivergence &first);
 
 } // namespace forkpoint

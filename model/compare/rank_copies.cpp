@@ -2,6 +2,7 @@
 #include "model/compare/rank_copies.h"
 
 #include "model/text/and_list.h"
+#include "model/text/text.h"
 
 #include <algorithm>
 #include <map>
@@ -34,9 +35,7 @@ RankedName rankedName(std::string_view name)
     if (dot == name.npos || dot == number)
         return {};
     const std::string_view rank = name.substr(number, dot - number);
-    const bool isNumber =
-        std::all_of(rank.begin(), rank.end(), [](char c) { return c >= '0' && c <= '9'; });
-    if (!isNumber)
+    if (!std::all_of(rank.begin(), rank.end(), isDigit))
         return {};
     return {rank, std::string(name.substr(0, begin)) + std::string(name.substr(dot + 1))};
 }
