@@ -46,11 +46,13 @@ Session::~Session()
     shutdown(milliseconds(0));
 }
 
-void Session::openSide(SessionSide side, std::string path)
+void Session::openSide(SessionSide side, std::string path,
+                       std::shared_ptr<const MappingSheet> sheet)
 {
-    m_core->loop().post([core = m_core.get(), side, path = std::move(path)]() mutable {
-        core->openSide(std::size_t(side), std::move(path));
-    });
+    m_core->loop().post(
+        [core = m_core.get(), side, path = std::move(path), sheet = std::move(sheet)]() mutable {
+            core->openSide(std::size_t(side), std::move(path), std::move(sheet));
+        });
 }
 
 void Session::tryMapping(std::uint64_t id, std::string path, std::string sheet)
@@ -86,12 +88,13 @@ void Session::useMapping(SessionSide side, std::string path, std::string sheet,
     });
 }
 
-void Session::openPair(std::string pathA, std::string pathB)
+void Session::openPair(std::string pathA, std::string pathB,
+                       std::shared_ptr<const MappingSheet> sheet)
 {
-    m_core->loop().post(
-        [core = m_core.get(), a = std::move(pathA), b = std::move(pathB)]() mutable {
-            core->openPair(std::move(a), std::move(b));
-        });
+    m_core->loop().post([core = m_core.get(), a = std::move(pathA), b = std::move(pathB),
+                         sheet = std::move(sheet)]() mutable {
+        core->openPair(std::move(a), std::move(b), std::move(sheet));
+    });
 }
 
 void Session::swapSides()

@@ -153,8 +153,11 @@ public:
     /// Opening a side closes what was there. When both are open, they are compared; while one is
     /// alone, its tensors are listed as not compared. A file that holds a report takes the place of
     /// both: its result is shown, and nothing can be read.
-    void openSide(SessionSide side, std::string path);
-    void openPair(std::string pathA, std::string pathB);
+    /// With a sheet, it is read by that (as by useMapping()).
+    void openSide(SessionSide side, std::string path,
+                  std::shared_ptr<const MappingSheet> sheet = nullptr);
+    void openPair(std::string pathA, std::string pathB,
+                  std::shared_ptr<const MappingSheet> sheet = nullptr);
     void swapSides();
     void closeAll();
     void setOptions(CompareOptions options); ///< compares anew

@@ -116,10 +116,11 @@ void Session::Core::setSide(std::size_t side, SideSnapshot snapshot)
 }
 
 /// As the user asks: a sheet is for the side beside it, and for no other run.
-void Session::Core::openSide(std::size_t side, std::string path)
+void Session::Core::openSide(std::size_t side, std::string path,
+                             std::shared_ptr<const MappingSheet> sheet)
 {
-    if (m_sides[1 - side].phase == Phase::Empty)
-        setMapping(nullptr);
+    if (sheet || m_sides[1 - side].phase == Phase::Empty)
+        setMapping(std::move(sheet));
     open(side, std::move(path));
 }
 
@@ -161,9 +162,10 @@ void Session::Core::open(std::size_t side, std::string path)
     add(std::move(job), JobWatch::Kind::Major, Then::Compare);
 }
 
-void Session::Core::openPair(std::string pathA, std::string pathB)
+void Session::Core::openPair(std::string pathA, std::string pathB,
+                             std::shared_ptr<const MappingSheet> sheet)
 {
-    setMapping(nullptr);
+    setMapping(std::move(sheet));
     m_queue.cancelTag(OpenTags[1]); // B's old opening must not hold up A's new one
     open(0, std::move(pathA));
     open(1, std::move(pathB));

@@ -21,14 +21,14 @@ public:
     JobQueue &queue() { return m_queue; }
 
     void findDevice();
-    void openSide(std::size_t side, std::string path);
+    void openSide(std::size_t side, std::string path, std::shared_ptr<const MappingSheet> sheet);
     void open(std::size_t side, std::string path);
     void tryMapping(std::uint64_t id, std::string path, std::string sheet);
     void readSheet(std::uint64_t id, std::string path);
     void saveSheet(std::uint64_t id, std::string path, std::string sheet, std::string sheetPath);
     void useMapping(std::size_t side, std::string path, const std::string &sheet,
                     const std::string &sheetPath);
-    void openPair(std::string pathA, std::string pathB);
+    void openPair(std::string pathA, std::string pathB, std::shared_ptr<const MappingSheet> sheet);
     void swapSides();
     void closeAll();
     void setOptions(CompareOptions options);

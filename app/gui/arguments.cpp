@@ -12,6 +12,10 @@ bool takeOption(Arguments &arguments, const QString &option, const QString &valu
         arguments.screenshot = value;
         return !value.isEmpty();
     }
+    if (option == QLatin1String("--mapping")) {
+        arguments.mapping = value;
+        return !value.isEmpty();
+    }
     if (option == QLatin1String("--show")) {
         arguments.show = value.split(u',', Qt::SkipEmptyParts);
         return !arguments.show.isEmpty();
@@ -61,10 +65,10 @@ Arguments wrong(const QString &problem)
 
 Arguments Arguments::parse(const QStringList &words)
 {
-    static const QStringList valued{QStringLiteral("--screenshot"), QStringLiteral("--size"),
-                                    QStringLiteral("--theme"),      QStringLiteral("--select"),
-                                    QStringLiteral("--step"),       QStringLiteral("--show"),
-                                    QStringLiteral("--state"),      QStringLiteral("--font")};
+    static const QStringList valued{
+        QStringLiteral("--screenshot"), QStringLiteral("--size"), QStringLiteral("--theme"),
+        QStringLiteral("--select"),     QStringLiteral("--step"), QStringLiteral("--show"),
+        QStringLiteral("--state"),      QStringLiteral("--font"), QStringLiteral("--mapping")};
     Arguments arguments;
     bool optionsOver = false;
     for (qsizetype i = 0; i < words.size(); ++i) {
@@ -91,6 +95,9 @@ Arguments Arguments::parse(const QStringList &words)
     }
     if (arguments.paths.size() > 2)
         return wrong(QStringLiteral("at most two paths can be compared"));
+    if (!arguments.mapping.isEmpty() && arguments.paths.isEmpty())
+        return wrong(
+            QStringLiteral("--mapping SHEET says how A and B are read, and neither is given"));
     return arguments;
 }
 
@@ -105,6 +112,8 @@ QString Arguments::help()
         "\n"
         "  -h, --help            this text\n"
         "      --version         the version\n"
+        "      --mapping SHEET   read the lines of a trace that no dialect knows by the rules of "
+        "SHEET\n"
         "      --no-index        neither use nor write the index of fingerprints\n"
         "      --step N          selects a step\n"
         "      --select NAME     selects a tensor\n"

@@ -18,6 +18,7 @@ struct Arguments
     Mode mode = Mode::Show;
     QString problem; ///< with Wrong
     QStringList paths;
+    QString mapping;      ///< the mapping sheet that they are read by; empty: none
     bool noIndex = false; ///< neither use nor write the index of fingerprints
 
     QString screenshot; ///< the file to write; empty: an ordinary start

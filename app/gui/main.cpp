@@ -6,6 +6,7 @@
 #include "app/gui/session_context.h"
 #include "app/gui/settings.h"
 #include "app/gui/starting_view.h"
+#include "loaders/traces/mapping_sheet.h"
 
 #include <QApplication>
 #include <QFile>
@@ -43,13 +44,24 @@ std::optional<int> answerInTerminal(const Arguments &arguments)
     return std::nullopt;
 }
 
+/// None where none is asked for.
+Result<std::shared_ptr<const MappingSheet>> sheetOf(const Arguments &arguments)
+{
+    if (arguments.mapping.isEmpty())
+        return std::shared_ptr<const MappingSheet>();
+    return MappingSheet::read(QFile::encodeName(arguments.mapping).toStdString());
+}
+
 /// A picture must not replace what is shown in it.
 Status checkScreenshot(const Arguments &arguments)
 {
     if (arguments.screenshot.isEmpty())
         return {};
     std::vector<std::string> inputs;
-    for (const QString &path : arguments.paths)
+    QStringList read = arguments.paths;
+    if (!arguments.mapping.isEmpty())
+        read += arguments.mapping;
+    for (const QString &path : std::as_const(read))
         inputs.push_back(QFile::encodeName(path).toStdString());
     return checkOutput(QFile::encodeName(arguments.screenshot).toStdString(), inputs);
 }
@@ -64,14 +76,6 @@ bool hasDisplay()
     return false;
 }
 
-void openPaths(ViewContext &context, const QStringList &paths)
-{
-    if (paths.size() == 2)
-        context.openPair(paths[0], paths[1]);
-    else if (paths.size() == 1)
-        context.openSide(Side::A, paths[0]);
-}
-
 } // namespace
 
 int main(int argc, char **argv)
@@ -80,6 +84,12 @@ int main(int argc, char **argv)
     if (const std::optional<int> status = answerInTerminal(arguments))
         return *status;
 
+    const Result<std::shared_ptr<const MappingSheet>> sheet = sheetOf(arguments);
+    if (!sheet.ok()) {
+        std::fprintf(stderr, "forkpoint: %s\nTry: forkpoint --help\n",
+                     sheet.error().message().c_str());
+        return 2;
+    }
     if (const Status writable = checkScreenshot(arguments); !writable) {
         std::fprintf(stderr, "forkpoint: --screenshot: %s\n", writable.error().message().c_str());
         return 2;
@@ -112,7 +122,7 @@ int main(int argc, char **argv)
         if (forDocument)
             window.resize(arguments.size);
         window.show();
-        openPaths(context, arguments.paths);
+        context.openPaths(arguments.paths, *sheet);
         std::optional<StartingView> start;
         if (forDocument || arguments.leadsSomewhere())
             start.emplace(arguments, context, window);

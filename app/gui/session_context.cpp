@@ -158,9 +158,17 @@ void SessionContext::openSide(Side side, const QString &path)
 
 void SessionContext::openPair(const QString &pathA, const QString &pathB)
 {
+    openPaths({pathA, pathB}, nullptr);
+}
+
+void SessionContext::openPaths(const QStringList &paths, std::shared_ptr<const MappingSheet> sheet)
+{
     forgetSelection();
     takeFileChange({}); // was said of what is left now
-    m_session.openPair(encoded(pathA), encoded(pathB));
+    if (paths.size() == 2)
+        m_session.openPair(encoded(paths[0]), encoded(paths[1]), std::move(sheet));
+    else if (paths.size() == 1)
+        m_session.openSide(SessionSide::A, encoded(paths[0]), std::move(sheet));
 }
 
 void SessionContext::swapSides()

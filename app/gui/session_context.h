@@ -24,6 +24,8 @@ public:
     SideState side(Side side) const override { return m_sides[std::size_t(side)]; }
     void openSide(Side side, const QString &path) override;
     void openPair(const QString &pathA, const QString &pathB) override;
+    /// One path or two, as the command line names them; read by `sheet`, where there is one.
+    void openPaths(const QStringList &paths, std::shared_ptr<const MappingSheet> sheet);
     void swapSides() override;
     void closeAll() override;
     void reload() override;

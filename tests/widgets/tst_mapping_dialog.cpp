@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A mapping sheet written in the window, over a real session: the text and the sheet are the example
 // of resources/docs/mapping.md, and what comes of each line was worked out by hand.
+#include "app/gui/arguments.h"
 #include "loaders/text/line_pattern.h"
+#include "loaders/traces/mapping_sheet.h"
 #include "viewer_fixture.h"
 #include "widget_test_main.h"
 #include "widgets/models/cell_table_model.h"
@@ -12,6 +14,7 @@
 
 #include <QMessageBox>
 #include <QPointer>
+#include <QProcess>
 #include <QPushButton>
 #include <QSettings>
 #include <QTemporaryDir>
@@ -55,6 +58,17 @@ QString cell(const MappingDialog &dialog, int row, int column)
     return dialog.lines()->index(row, column).data().toString();
 }
 
+/// What a program says on its standard error, after its name, where it ends with status 2.
+QByteArray complaint(const QString &program, const QStringList &words)
+{
+    QProcess process;
+    process.start(program, words);
+    if (!process.waitForFinished(Patience) || process.exitCode() != 2)
+        return {};
+    const QByteArray line = process.readAllStandardError().split('\n').first();
+    return line.mid(line.indexOf(':'));
+}
+
 enum Column {
     Sign,
     LineNumber,
@@ -84,6 +98,8 @@ private Q_SLOTS:
     void asksBeforeRulesAreLost();
     void refusesASheetThatItWouldChange();
     void otherRunsAreReadWithoutIt();
+    void namedOnTheCommandLine();
+    void refusedOnTheCommandLine();
 
 private:
     QString path(const char *name) const { return m_folder.filePath(QLatin1String(name)); }
@@ -242,6 +258,50 @@ void TestMappingDialog::otherRunsAreReadWithoutIt()
     QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
     QVERIFY(viewer.context.mappingSheet().isEmpty());
     QVERIFY(!viewer.context.commandLine().contains(QStringLiteral("--mapping")));
+}
+
+/// The same word as forkpoint-cli's, for both sides.
+void TestMappingDialog::namedOnTheCommandLine()
+{
+    const Arguments given = Arguments::parse(
+        {path("a.log"), QStringLiteral("--mapping"), path("our.map"), path("b.log")});
+    QVERIFY(given.mode == Arguments::Mode::Show);
+    QCOMPARE(given.mapping, path("our.map"));
+    QCOMPARE(given.paths, QStringList({path("a.log"), path("b.log")}));
+    for (const QStringList &words : {QStringList{QStringLiteral("--mapping")},
+                                     QStringList{QStringLiteral("--mapping"), path("our.map")}})
+        QVERIFY(Arguments::parse(words).mode == Arguments::Mode::Wrong);
+
+    Viewer viewer;
+    const auto sheet = MappingSheet::read(given.mapping.toStdString());
+    QVERIFY(sheet.ok());
+    viewer.context.openPaths(given.paths, *sheet);
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
+    QVERIFY(viewer.context.comparison()->verdict.outcome == Outcome::Different);
+    QVERIFY(viewer.context.commandLine().contains(QStringLiteral("--mapping")));
+
+    viewer.context.closeAll();
+    viewer.context.openPaths({path("a.log")}, *sheet);
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.context.side(Side::A).phase == SideState::Phase::Open,
+                             Patience);
+    viewer.context.openSide(Side::B, path("b.log")); // which it is read by too
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
+    QCOMPARE(viewer.context.mappingSheet(), path("our.map"));
+}
+
+/// What the program itself says of a sheet that it cannot use is what forkpoint-cli says.
+void TestMappingDialog::refusedOnTheCommandLine()
+{
+    write(path("wrong.map"), "mapping 7\n");
+    for (const char *sheet : {"wrong.map", "missing.map"}) {
+        const QStringList words{QStringLiteral("--mapping"), path(sheet), path("a.log"),
+                                path("b.log")};
+        const QByteArray window = complaint(QStringLiteral(FORKPOINT_VIEWER), words);
+        QVERIFY(window.contains(sheet));
+        const QByteArray terminal = complaint(QStringLiteral(FORKPOINT_CLI),
+                                              QStringList{QStringLiteral("compare")} + words);
+        QCOMPARE(window, terminal);
+    }
 }
 
 FP_WIDGET_TEST_MAIN(TestMappingDialog)
