@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/session.h"
+#include "tests/support/session_ear.h"
 
 #include <QDateTime>
 #include <QFile>
@@ -8,38 +9,30 @@
 
 #include <cstring>
 #include <map>
-#include <mutex>
 
 using namespace forkpoint;
 
 namespace {
 
 /// Hears what was answered, what failed, and what was said of the files.
-class Ear final : public SessionListener
+struct Heard
+{
+    std::shared_ptr<const RunComparison> comparison;
+    std::shared_ptr<const DiffStats> stats;
+    std::map<std::uint64_t, bool> answered; ///< by request: true, or false where it failed
+    std::map<std::uint64_t, std::string> failures;
+    std::shared_ptr<const TensorHistory> history;
+    std::uint64_t lastHistory = 0;
+    int changes = 0;
+};
+
+class Ear final : public SessionEar<Heard>
 {
 public:
-    struct Heard
-    {
-        std::shared_ptr<const RunComparison> comparison;
-        std::shared_ptr<const DiffStats> stats;
-        std::map<std::uint64_t, bool> answered; ///< by request: true, or false where it failed
-        std::map<std::uint64_t, std::string> failures;
-        std::shared_ptr<const TensorHistory> history;
-        std::uint64_t lastHistory = 0;
-        int changes = 0;
-    };
-    Heard heard() const
-    {
-        const std::lock_guard lock(m_mutex);
-        return m_heard;
-    }
-
-    void sideChanged(SessionSide, const SideSnapshot &) override {}
     void comparisonChanged(std::shared_ptr<const RunComparison> comparison) override
     {
         set([&](Heard &h) { h.comparison = std::move(comparison); });
     }
-    void stepChanged(std::optional<Step>, std::shared_ptr<const CheckpointComparison>) override {}
     void factsChanged(const PairFacts &facts) override
     {
         set([&](Heard &h) { h.stats = facts.stats; });
@@ -80,19 +73,6 @@ public:
     {
         set([&](Heard &h) { h.changes += change.has_value(); });
     }
-    void jobChanged(const JobSnapshot &) override {}
-    void deviceChanged(const std::string &) override {}
-
-private:
-    template <class Function>
-    void set(Function function)
-    {
-        const std::lock_guard lock(m_mutex);
-        function(m_heard);
-    }
-
-    mutable std::mutex m_mutex;
-    Heard m_heard;
 };
 
 constexpr int Elements = 64;
@@ -223,7 +203,7 @@ void TestChangedFiles::looks()
     Requests.at(request.toStdString())(*compared.session);
     QTRY_VERIFY(compared.ear.heard().answered.contains(Id));
     QTRY_COMPARE(compared.ear.heard().changes, rewritten ? 1 : 0);
-    const Ear::Heard heard = compared.ear.heard();
+    const Heard heard = compared.ear.heard();
     QCOMPARE(heard.answered.at(Id), !rewritten);
     if (rewritten) {
         const std::string &why = heard.failures.at(Id);

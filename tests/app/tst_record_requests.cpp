@@ -3,42 +3,30 @@
 // hand beside it; every request ends exactly once.
 #include "app/core/session.h"
 #include "gpu/cpu_backend.h"
+#include "tests/support/session_ear.h"
 
 #include <QFile>
 #include <QTest>
 
-#include <condition_variable>
 #include <map>
-#include <mutex>
 
 using namespace forkpoint;
-using namespace std::chrono_literals;
 
 namespace {
 
-class Ear final : public SessionListener
+struct Heard
+{
+    bool compared = false, opened = false;
+    std::map<std::uint64_t, int> ends; ///< by request
+    std::map<std::uint64_t, std::shared_ptr<const RecordWindow>> windows;
+    std::map<std::uint64_t, std::shared_ptr<const RecordText>> texts;
+    std::map<std::uint64_t, std::shared_ptr<const RecordDrift>> drifts;
+    std::map<std::uint64_t, std::string> failures;
+};
+
+class Ear final : public SessionEar<Heard>
 {
 public:
-    struct Heard
-    {
-        bool compared = false, opened = false;
-        std::map<std::uint64_t, int> ends; ///< by request
-        std::map<std::uint64_t, std::shared_ptr<const RecordWindow>> windows;
-        std::map<std::uint64_t, std::shared_ptr<const RecordText>> texts;
-        std::map<std::uint64_t, std::shared_ptr<const RecordDrift>> drifts;
-        std::map<std::uint64_t, std::string> failures;
-    };
-
-    Heard heard() const
-    {
-        const std::lock_guard lock(m_mutex);
-        return m_heard;
-    }
-    bool waitFor(const std::function<bool(const Heard &)> &known)
-    {
-        std::unique_lock lock(m_mutex);
-        return m_changed.wait_for(lock, 20s, [&] { return known(m_heard); });
-    }
     bool waitForEnd(std::uint64_t id)
     {
         return waitFor([id](const Heard &h) {
@@ -55,10 +43,6 @@ public:
     {
         set([&](Heard &h) { h.compared = comparison && comparison->finished; });
     }
-    void stepChanged(std::optional<Step>, std::shared_ptr<const CheckpointComparison>) override {}
-    void factsChanged(const PairFacts &) override {}
-    void elementsReady(std::uint64_t, std::shared_ptr<const ElementPage>) override {}
-    void nextDifferenceReady(std::uint64_t, std::optional<Index>) override {}
     void recordsReady(std::uint64_t id, std::shared_ptr<const RecordWindow> window) override
     {
         set([&](Heard &h) {
@@ -87,21 +71,6 @@ public:
             h.failures[id] = error.message();
         });
     }
-    void jobChanged(const JobSnapshot &) override {}
-    void deviceChanged(const std::string &) override {}
-
-private:
-    template <class Change>
-    void set(Change change)
-    {
-        const std::lock_guard lock(m_mutex);
-        change(m_heard);
-        m_changed.notify_all();
-    }
-
-    mutable std::mutex m_mutex;
-    std::condition_variable m_changed;
-    Heard m_heard;
 };
 
 SessionEnvironment environment()
@@ -144,7 +113,7 @@ void RecordRequestsTest::everyRowLeadsToItsLines()
     Ear ear;
     Session session(environment(), ear);
     session.openPair(path("traces/bridge/A"), path("traces/bridge/C"));
-    QVERIFY(ear.waitFor([](const Ear::Heard &h) { return h.compared; }));
+    QVERIFY(ear.waitFor([](const Heard &h) { return h.compared; }));
     RecordQuery query;
     query.rank = 1;
     query.iteration = 1;
@@ -178,7 +147,7 @@ void RecordRequestsTest::aNewerRequestEndsTheOlder()
     Ear ear;
     Session session(environment(), ear);
     session.openPair(path("traces/bridge/A"), path("traces/bridge/C"));
-    QVERIFY(ear.waitFor([](const Ear::Heard &h) { return h.compared; }));
+    QVERIFY(ear.waitFor([](const Heard &h) { return h.compared; }));
     RecordQuery query;
     query.iteration = 1;
     constexpr std::uint64_t Count = 20;
@@ -186,7 +155,7 @@ void RecordRequestsTest::aNewerRequestEndsTheOlder()
         session.requestRecords(id, query);
     for (std::uint64_t id = 1; id <= Count; ++id)
         QVERIFY(ear.waitForEnd(id));
-    const Ear::Heard heard = ear.heard();
+    const Heard heard = ear.heard();
     for (const auto &[id, ends] : heard.ends)
         QCOMPARE(ends, 1);
     QVERIFY(heard.failures.count(Count) == 0);
@@ -197,7 +166,7 @@ void RecordRequestsTest::aRecordOverTheSteps()
     Ear ear;
     Session session(environment(), ear);
     session.openPair(path("traces/bridge/A"), path("traces/bridge/C"));
-    QVERIFY(ear.waitFor([](const Ear::Heard &h) { return h.compared; }));
+    QVERIFY(ear.waitFor([](const Heard &h) { return h.compared; }));
     RecordQuery query;
     query.iteration = 1;
     session.requestRecords(1, query);
@@ -232,7 +201,7 @@ void RecordRequestsTest::aTraceAloneListsItsRecords()
         session.openPair(path("traces/bridge/A"), path("npy"));
     else
         session.openSide(isA ? SessionSide::A : SessionSide::B, path("traces/bridge/A"));
-    QVERIFY(ear.waitFor([&](const Ear::Heard &h) { return isRefused ? h.compared : h.opened; }));
+    QVERIFY(ear.waitFor([&](const Heard &h) { return isRefused ? h.compared : h.opened; }));
     RecordQuery query;
     query.of = isA ? RecordQuery::Of::A : RecordQuery::Of::B;
     query.rank = 1;
@@ -280,7 +249,7 @@ void RecordRequestsTest::sidesWithoutATraceFail()
     QCOMPARE(ear.heard().failures.size(), std::size_t(3));
     QVERIFY(ear.heard().ends == (std::map<std::uint64_t, int>{{1, 1}, {2, 1}, {3, 1}}));
     // A session that goes while it opens gives its thread up, which would outlive the program.
-    QVERIFY(ear.waitFor([](const Ear::Heard &h) { return h.compared; }));
+    QVERIFY(ear.waitFor([](const Heard &h) { return h.compared; }));
 }
 
 QTEST_APPLESS_MAIN(RecordRequestsTest)

@@ -2,6 +2,7 @@
 #include "app/core/session.h"
 #include "gpu/cpu_backend.h"
 #include "loaders/open_run.h"
+#include "tests/support/session_ear.h"
 
 #include <QDir>
 #include <QElapsedTimer>
@@ -144,28 +145,23 @@ private:
 };
 
 /// All that was heard.
-class Ear final : public SessionListener
+struct Heard
+{
+    SideSnapshot sides[2];
+    std::shared_ptr<const RunComparison> comparison;
+    std::optional<Step> step;
+    std::shared_ptr<const CheckpointComparison> stepComparison;
+    PairFacts facts;
+    std::map<std::uint64_t, std::shared_ptr<const ElementPage>> pages;
+    std::map<std::uint64_t, std::optional<Index>> next;
+    std::map<std::uint64_t, std::vector<std::string>> failures;
+    std::vector<JobSnapshot> jobs; ///< starts and ends
+    std::string device;
+};
+
+class Ear final : public SessionEar<Heard>
 {
 public:
-    struct Heard
-    {
-        SideSnapshot sides[2];
-        std::shared_ptr<const RunComparison> comparison;
-        std::optional<Step> step;
-        std::shared_ptr<const CheckpointComparison> stepComparison;
-        PairFacts facts;
-        std::map<std::uint64_t, std::shared_ptr<const ElementPage>> pages;
-        std::map<std::uint64_t, std::optional<Index>> next;
-        std::map<std::uint64_t, std::vector<std::string>> failures;
-        std::vector<JobSnapshot> jobs; ///< starts and ends
-        std::string device;
-    };
-
-    Heard heard() const
-    {
-        const std::lock_guard lock(m_mutex);
-        return m_heard;
-    }
     bool finished() const
     {
         const Heard h = heard();
@@ -232,17 +228,6 @@ public:
     {
         set([&](Heard &h) { h.device = description; });
     }
-
-private:
-    template <class Function>
-    void set(Function function)
-    {
-        const std::lock_guard lock(m_mutex);
-        function(m_heard);
-    }
-
-    mutable std::mutex m_mutex;
-    Heard m_heard;
 };
 
 /// The processor, which says that it lost a device once something was measured.
@@ -332,7 +317,7 @@ struct Fixture
 
     PairAddress rowOf(const std::string &name) const
     {
-        const Ear::Heard h = ear.heard();
+        const Heard h = ear.heard();
         for (const TensorRow &row : h.stepComparison->tensors)
             if (row.name == name)
                 return {h.step, row.a, row.b};
@@ -378,7 +363,7 @@ void TestSession::comparesWhenBothAreOpen()
     Fixture f;
     f.session.openPair("A", "B");
     QTRY_VERIFY(f.ear.finished());
-    const Ear::Heard h = f.ear.heard();
+    const Heard h = f.ear.heard();
     QVERIFY(h.comparison->verdict.outcome == Outcome::Different);
     QCOMPARE(h.step, std::optional<Step>(8));
     QCOMPARE(h.stepComparison->counts.different, std::uint64_t(1));
@@ -412,7 +397,7 @@ void TestSession::oneSideIsNoComparison()
     Fixture f;
     f.session.openSide(SessionSide::B, "B");
     QTRY_COMPARE(f.ear.ends(), std::size_t(1));
-    const Ear::Heard h = f.ear.heard();
+    const Heard h = f.ear.heard();
     QCOMPARE(h.sides[1].phase, SideSnapshot::Phase::Open);
     QCOMPARE(h.sides[1].run->steps().size(), std::size_t(3));
     QCOMPARE(h.sides[0].phase, SideSnapshot::Phase::Empty);
@@ -433,7 +418,7 @@ void TestSession::failedOpeningSaysWhy()
     Fixture f;
     f.session.openPair("A", "absent");
     QTRY_COMPARE(f.ear.ends(), std::size_t(2));
-    const Ear::Heard h = f.ear.heard();
+    const Heard h = f.ear.heard();
     QCOMPARE(h.sides[0].phase, SideSnapshot::Phase::Open);
     QCOMPARE(h.sides[1].phase, SideSnapshot::Phase::Failed);
     QCOMPARE(h.sides[1].error->text, std::string("is not there"));
@@ -483,7 +468,7 @@ void TestSession::refusedComparisonsListWhatIsThere()
     QTRY_VERIFY(f.ear.finished());
     QVERIFY(f.ear.heard().comparison->verdict.outcome == Outcome::NotCompared);
     QTRY_COMPARE(f.ear.heard().stepComparison->tensors.size(), std::size_t(2));
-    const Ear::Heard h = f.ear.heard();
+    const Heard h = f.ear.heard();
     for (const TensorRow &row : h.stepComparison->tensors) {
         QVERIFY(row.status == ItemStatus::NotCompared && !row.a && row.b);
         QCOMPARE(row.reason, h.comparison->verdict.reason);
@@ -601,7 +586,7 @@ void TestSession::newerElementsDropOlder()
     QTRY_COMPARE(f.ear.heard().failures[2], std::vector<std::string>{"was cancelled"});
     f.readGate->open();
     QTRY_VERIFY(f.ear.heard().pages.contains(3));
-    const Ear::Heard h = f.ear.heard();
+    const Heard h = f.ear.heard();
     QCOMPARE(h.failures.at(1), std::vector<std::string>{"was cancelled"});
     QVERIFY(!h.pages.contains(1) && !h.pages.contains(2));
     QCOMPARE(h.pages.at(3)->rows.front().index, Index(10));
@@ -690,7 +675,7 @@ void TestSession::cancelsBetweenTwoJobs()
     f.ear.whenOpen.open();
     QTRY_COMPARE(f.ear.heard().sides[1].phase, SideSnapshot::Phase::Failed);
     QTest::qWait(50);
-    const Ear::Heard h = f.ear.heard();
+    const Heard h = f.ear.heard();
     QVERIFY(!h.comparison);
     QCOMPARE(h.sides[1].error->text, std::string("was cancelled"));
     QCOMPARE(h.jobs.back().phase, JobSnapshot::Phase::Cancelled);
@@ -729,7 +714,7 @@ void TestSession::cancelsAStuckRead()
     timer.start();
     f.session.cancel();
     const auto cancelled = [&] {
-        const Ear::Heard h = f.ear.heard();
+        const Heard h = f.ear.heard();
         return !h.jobs.empty() && h.jobs.back().phase == JobSnapshot::Phase::Cancelled;
     };
     QTRY_VERIFY(cancelled());
