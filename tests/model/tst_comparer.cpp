@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Two checkpoints in memory against what was put into them.
-#include "gpu/cpu_backend.h"
-#include "model/compare/checkpoint_comparer.h"
-#include "model/compare/value_comparison.h"
-#include "model/report/report_json.h"
-#include "tests/support/memory_source.h"
-#include "tests/support/stats_bits.h"
+#include "tests/support/checkpoints_in_memory.h"
 
 #include <QTest>
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <random>
-#include <thread>
 
 using namespace forkpoint;
 using namespace forkpoint::test;
@@ -25,108 +18,9 @@ namespace {
 constexpr float Inf = std::numeric_limits<float>::infinity();
 constexpr float NaN = std::numeric_limits<float>::quiet_NaN();
 
-/// Work in the worst order.
-class BackwardExecutor final : public Executor
-{
-public:
-    std::size_t threadCount() const override { return 1; }
-    void forEach(std::size_t count, const std::function<void(std::size_t)> &work) override
-    {
-        while (count > 0)
-            work(--count);
-    }
-};
-
-class ThreadsExecutor final : public Executor
-{
-public:
-    std::size_t threadCount() const override { return 3; }
-    void forEach(std::size_t count, const std::function<void(std::size_t)> &work) override
-    {
-        std::atomic<std::size_t> next = 0;
-        std::vector<std::jthread> threads;
-        for (int i = 0; i < 3; ++i)
-            threads.emplace_back([&] {
-                for (std::size_t item = next++; item < count; item = next++)
-                    work(item);
-            });
-    }
-};
-
-CheckpointComparison compare(const SourcePtr &a, const SourcePtr &b,
-                             const CompareOptions &options = {}, Executor *executor = nullptr)
-{
-    const CpuBackend backend;
-    SerialExecutor serial;
-    CheckpointComparer comparer(a, b, options, backend, executor ? *executor : serial);
-    while (comparer.advance({})) {}
-    return comparer.snapshot();
-}
-
-std::string reportOf(CheckpointComparison comparison)
-{
-    RunComparison run;
-    run.verdict = comparison.verdict;
-    run.findings = comparison.findings;
-    run.diagnostics = comparison.diagnostics;
-    run.shown = std::move(comparison);
-    ReportOptions options;
-    options.histograms = true;
-    return reportJson(run, options);
-}
-
-const TensorRow &rowOf(const CheckpointComparison &comparison, std::string_view name)
-{
-    const auto found = std::find_if(comparison.tensors.begin(), comparison.tensors.end(),
-                                    [&](const TensorRow &row) { return row.name == name; });
-    if (found == comparison.tensors.end())
-        qFatal("no such row");
-    return *found;
-}
-
 bool has(std::string_view text, std::string_view part)
 {
     return text.find(part) != std::string_view::npos;
-}
-
-SourcePtr source()
-{
-    return std::make_shared<MemorySource>();
-}
-
-SourcePtr floats(const std::vector<float> &elements)
-{
-    const auto result = source();
-    result->addFloats("w", elements);
-    result->finish();
-    return result;
-}
-
-ItemStatus statusOf(const Value &a, const Value &b, const Tolerance &tolerance = {},
-                    bool strict = false, bool *within = nullptr)
-{
-    const auto left = source(), right = source();
-    left->addValue("v", a);
-    right->addValue("v", b);
-    left->finish();
-    right->finish();
-    ValuePair pair;
-    pair.a = pair.b = 0;
-    const auto rows = compareValues(left->catalog(), right->catalog(), {pair},
-                                    {left->catalog(), right->catalog()}, strict, tolerance);
-    if (within)
-        *within = rows[0].withinTolerance;
-    return rows[0].status;
-}
-
-bool within(const Value &a, const Value &b, const Tolerance &tolerance)
-{
-    bool forth = false, back = false;
-    statusOf(a, b, tolerance, false, &forth);
-    statusOf(b, a, tolerance, false, &back);
-    if (forth != back)
-        qFatal("a tolerance is symmetric");
-    return forth;
 }
 
 } // namespace
@@ -136,8 +30,6 @@ class TestComparer : public QObject
     Q_OBJECT
 
 private slots:
-    void valuesOfEqualMeaning();
-    void valuesWithinTolerance();
     void equalAndDifferent();
     void oneSided();
     void shapesAndTypes();
@@ -151,82 +43,8 @@ private slots:
     void tolerances();
     void specialNumbersAndTolerance();
     void contentAcrossNames();
-    void verdictOnlyAgrees();
-    void everyOrderGivesTheSameBytes();
-    void readsOnce_data();
-    void readsOnce();
-    void goesOnAfterAStop();
-    void mirrored();
     void findings();
 };
-
-void TestComparer::valuesOfEqualMeaning()
-{
-    using enum ItemStatus;
-    const auto same = [](const Value &a, const Value &b, bool strict = false) {
-        const bool forth = statusOf(a, b, {}, strict) == Identical;
-        if (forth != (statusOf(b, a, {}, strict) == Identical))
-            qFatal("not symmetric");
-        return forth;
-    };
-    QVERIFY(same(Value::integer(1), Value::real(1.0)));
-    QVERIFY(!same(Value::integer(1), Value::real(1.0), true));
-    QVERIFY(!same(Value::integer(1), Value::real(1.5)));
-    QVERIFY(!same(Value::boolean(true), Value::integer(1)));
-    QVERIFY(!same(Value::none(), Value::text("None")));
-    // A double cannot hold 2^53 + 1; that it rounds there is no equality.
-    QVERIFY(!same(Value::integer((1ll << 53) + 1), Value::real(0x1p53)));
-    QVERIFY(same(Value::integer(1ll << 53), Value::real(0x1p53)));
-    QVERIFY(!same(Value::real(0.0), Value::real(-0.0)));
-    QVERIFY(same(Value::real(std::nan("")), Value::real(std::nan(""))));
-    QVERIFY(same(Value::empty("[]"), Value::empty("()")));
-    QVERIFY(!same(Value::empty("[]"), Value::empty("()"), true));
-    QVERIFY(!same(Value::empty("[]"), Value::empty("{}")));
-    QVERIFY(!same(Value::text("[]"), Value::empty("[]")));
-
-    const auto a = source(), b = source();
-    a->addValue("only", Value::none());
-    a->finish();
-    b->finish();
-    const CheckpointComparison comparison = compare(a, b);
-    QVERIFY(comparison.values[0].status == OnlyInA);
-    QVERIFY(comparison.values[0].valueA && !comparison.values[0].valueB);
-}
-
-void TestComparer::valuesWithinTolerance()
-{
-    Tolerance absolute, relative, ulp;
-    absolute.atol = 0.5;
-    relative.rtol = 0.1;
-    ulp.maxUlp = 2;
-    QVERIFY(within(Value::real(1.0), Value::real(1.5), absolute));
-    QVERIFY(!within(Value::real(1.0), Value::real(1.6), absolute));
-    QVERIFY(within(Value::real(100.0), Value::real(110.0), relative)); // of the larger
-    QVERIFY(!within(Value::real(100.0), Value::real(112.0), relative));
-    QVERIFY(within(Value::real(0.0), Value::real(-0.0), absolute));
-    QVERIFY(within(Value::integer(1), Value::real(1.25), absolute));
-    // Counters, flags and texts are exact.
-    QVERIFY(!within(Value::integer(100), Value::integer(101), relative));
-    QVERIFY(!within(Value::boolean(true), Value::real(1.1), absolute));
-    QVERIFY(!within(Value::text("1.0"), Value::text("1.1"), absolute));
-    // Infinity is within nothing, not even its own tenth.
-    const double inf = std::numeric_limits<double>::infinity();
-    for (const Tolerance &tolerance : {absolute, relative, ulp}) {
-        QVERIFY(!within(Value::real(inf), Value::real(1.0), tolerance));
-        QVERIFY(!within(Value::real(inf), Value::real(-inf), tolerance));
-        QVERIFY(!within(Value::real(inf), Value::real(std::nan("")), tolerance));
-        QVERIFY(!within(Value::real(1.0), Value::real(std::nan("")), tolerance));
-        QVERIFY(within(Value::real(std::nan("1")), Value::real(std::nan("2")), tolerance));
-    }
-    const double next = std::nextafter(0.001, 1.0),
-                 third = std::nextafter(std::nextafter(next, 1), 1);
-    QVERIFY(within(Value::real(0.001), Value::real(next), ulp));
-    QVERIFY(!within(Value::real(0.001), Value::real(third), ulp));
-    const double tiny = std::numeric_limits<double>::denorm_min();
-    QVERIFY(within(Value::real(tiny), Value::real(-tiny), ulp));
-    QVERIFY(!within(Value::real(2 * tiny), Value::real(-tiny), ulp));
-    QVERIFY(!within(Value::real(1.0), Value::real(next), {}));
-}
 
 void TestComparer::equalAndDifferent()
 {
@@ -674,198 +492,6 @@ void TestComparer::contentAcrossNames()
     e->finish();
     f->finish();
     QVERIFY(compare(e, f).verdict.outcome == Outcome::Different);
-}
-
-namespace {
-
-/// Checkpoints of few names, so that most things that can happen do.
-std::pair<SourcePtr, SourcePtr> randomPair(std::mt19937 &random)
-{
-    const auto a = source(), b = source();
-    for (const char *name : {"model.w", "model.v", "optimizer.m", "rng", "args.table", "x"}) {
-        const unsigned fate = unsigned(random() % 36);
-        std::vector<float> left(random() % 40), right;
-        for (float &value : left)
-            value = float(random() % 5);
-        right = left;
-        if (fate < 2 && !right.empty())
-            right[random() % right.size()] += 1.0f;
-        if (fate == 2)
-            right.push_back(1);
-        if (fate != 3)
-            a->addFloats(name, left);
-        if (fate != 4)
-            b->addFloats(name, right);
-        if (fate == 5)
-            b->breakTensor(MemorySource::pathOf(name));
-        if (fate == 6)
-            a->addValue(std::string("lr.") + name, Value::real(0.5));
-        if (fate >= 6 && fate < 9)
-            b->addValue(std::string("lr.") + name, Value::real(0.5));
-        if (fate == 8)
-            a->addValue(std::string("lr.") + name, Value::real(0.25));
-    }
-    a->finish();
-    b->finish();
-    a->editCatalog().complete = random() % 4 != 0;
-    return {a, b};
-}
-
-} // namespace
-
-void TestComparer::verdictOnlyAgrees()
-{
-    constexpr unsigned Seed = 8;
-    std::mt19937 random(Seed);
-    std::set<Outcome> seen;
-    for (int round = 0; round < 400; ++round) {
-        const auto [a, b] = randomPair(random);
-        CompareOptions quick, plain;
-        quick.verdictOnly = true;
-        quick.pairing.strict = plain.pairing.strict = round % 2 == 0;
-        const Outcome expected = compare(a, b, plain).verdict.outcome;
-        QVERIFY2(compare(a, b, quick).verdict.outcome == expected,
-                 qPrintable(QString::number(round)));
-        CompareOptions bare = plain;
-        bare.measure = false;
-        bare.fingerprints = !plain.pairing.strict; // without them nothing is joined by content
-        QVERIFY2(compare(a, b, bare).verdict.outcome == expected, "without digests");
-        seen.insert(expected);
-    }
-    QVERIFY(seen.size() >= 3);
-}
-
-void TestComparer::everyOrderGivesTheSameBytes()
-{
-    // Over a batch (64 MiB) and over the pieces of one thread (8 MiB), with a difference in each.
-    constexpr std::size_t Large = 36u << 20;
-    const auto a = source(), b = source();
-    std::vector<std::uint8_t> bytes(Large);
-    for (std::size_t i = 0; i < Large; i += 4096)
-        bytes[i] = std::uint8_t(i >> 12);
-    a->add(MemorySource::pathOf("large"), "uint8", {Large}, bytes);
-    bytes[Large - 1] ^= 1;
-    bytes[17u << 20] ^= 128;
-    b->add(MemorySource::pathOf("large"), "uint8", {Large}, bytes);
-    std::vector<float> sums(300'000);
-    for (std::size_t i = 0; i < sums.size(); ++i)
-        sums[i] = std::sin(float(i));
-    a->addFloats("sums", sums);
-    for (float &x : sums)
-        x *= 1.0001f;
-    b->addFloats("sums", sums);
-    a->finish();
-    b->finish();
-    CompareOptions options;
-    options.full = true;
-    const CheckpointComparison serial = compare(a, b, options);
-    const TensorRow &row = rowOf(serial, "large");
-    QCOMPARE(row.stats->differentElements, Index(2));
-    QCOMPARE(row.stats->firstIndex, Index(17u << 20));
-    QCOMPARE(row.stats->lastIndex, Index(Large - 1));
-    QCOMPARE(row.stats->maxAbsInteger, std::uint64_t(128));
-    const std::string expected = reportOf(serial);
-    BackwardExecutor backward;
-    QVERIFY(reportOf(compare(a, b, options, &backward)) == expected);
-    ThreadsExecutor threads;
-    QVERIFY(reportOf(compare(a, b, options, &threads)) == expected);
-}
-
-/// A comparison that was stopped says so, and ends like any other when its owner goes on.
-void TestComparer::readsOnce_data()
-{
-    QTest::addColumn<int>("firstDifference"); // element
-    QTest::addColumn<int>("every");
-    QTest::newRow("everything differs") << 0 << 1;
-    QTest::newRow("from the first unit on") << 5 << 1000;
-    QTest::newRow("inside a unit") << (3 << 20) + 700'000 << 77;
-    QTest::newRow("in the second batch") << (9 << 20) + 5 << 1;
-    QTest::newRow("the last element alone") << (10 << 20) + 12344 << (20 << 20);
-    QTest::newRow("nothing") << (20 << 20) << 1;
-}
-
-/// What differs is measured while it is read, and what was equal before is read again from A only;
-/// the statistics are those of one call over both tensors.
-void TestComparer::readsOnce()
-{
-    QFETCH(int, firstDifference);
-    QFETCH(int, every);
-    constexpr std::size_t Elements = (10 << 20) + 12345; // 80 MiB of both: more than a batch
-    std::vector<float> first(Elements), second;
-    for (std::size_t i = 0; i < Elements; ++i)
-        first[i] = 1.0f + float(i % 8191) * 0.001f;
-    second = first;
-    for (std::size_t i = std::size_t(firstDifference); i < Elements; i += std::size_t(every))
-        second[i] *= 1.5f;
-    const auto a = floats(first), b = floats(second);
-    ThreadsExecutor threads;
-    const CheckpointComparison comparison = compare(a, b, {}, &threads);
-    const TensorRow &row = rowOf(comparison, "w");
-    const std::uint64_t bytes = Elements * sizeof(float);
-    QCOMPARE(b->bytesRead.load(), bytes);
-    const std::size_t equal = std::min(std::size_t(firstDifference), Elements);
-    QVERIFY(a->bytesRead.load() <= bytes + (equal < Elements ? equal * sizeof(float) : 0));
-    QCOMPARE(row.status == ItemStatus::Identical, equal == Elements);
-    QCOMPARE(row.stats == nullptr, equal == Elements);
-    if (!row.stats)
-        return;
-    DiffStats whole;
-    CpuBackend().diff(*dtypeByName("float32"), std::as_bytes(std::span(first)),
-                      std::as_bytes(std::span(second)), 0, Elements, {}, whole);
-    QCOMPARE(statsBits(*row.stats), statsBits(whole));
-    SerialExecutor serial;
-    QCOMPARE(statsBits(*rowOf(compare(a, b, {}, &serial), "w").stats), statsBits(whole));
-}
-
-void TestComparer::goesOnAfterAStop()
-{
-    constexpr unsigned Seed = 12;
-    std::mt19937 random(Seed);
-    for (int round = 0; round < 60; ++round) {
-        const auto [a, b] = randomPair(random);
-        const std::string expected = reportOf(compare(a, b));
-        unsigned until = unsigned(random() % 20);
-        std::stop_source stop;
-        a->onRead([&] {
-            if (until-- == 0)
-                stop.request_stop();
-        });
-        const CpuBackend backend;
-        SerialExecutor serial;
-        CheckpointComparer comparer(a, b, {}, backend, serial);
-        while (!stop.stop_requested() && comparer.advance(stop.get_token())) {}
-        if (stop.stop_requested()) {
-            const CheckpointComparison halted = comparer.snapshot();
-            QVERIFY(!halted.finished);
-            QVERIFY(halted.verdict.outcome == Outcome::Undecided
-                    || halted.verdict.outcome == Outcome::Different);
-        }
-        a->onRead({});
-        while (comparer.advance({})) {}
-        QVERIFY2(reportOf(comparer.snapshot()) == expected, qPrintable(QString::number(round)));
-        QCOMPARE(comparer.progress().bytesDone, comparer.progress().bytesTotal);
-    }
-}
-
-void TestComparer::mirrored()
-{
-    constexpr unsigned Seed = 9;
-    std::mt19937 random(Seed);
-    for (int round = 0; round < 400; ++round) {
-        const auto [a, b] = randomPair(random);
-        const CheckpointComparison forth = compare(a, b), back = compare(b, a);
-        const QByteArray where = "seed 9, round " + QByteArray::number(round);
-        QVERIFY2(forth.verdict.outcome == back.verdict.outcome, where);
-        QVERIFY2(forth.verdict.sentence == back.verdict.sentence, where);
-        QCOMPARE(forth.counts.identical, back.counts.identical);
-        QCOMPARE(forth.counts.different, back.counts.different);
-        QCOMPARE(forth.counts.notCompared, back.counts.notCompared);
-        QCOMPARE(forth.counts.onlyInA, back.counts.onlyInB);
-        QCOMPARE(forth.counts.onlyInB, back.counts.onlyInA);
-        QCOMPARE(forth.byClass.size(), back.byClass.size());
-        for (const auto &[stateClass, summary] : forth.byClass)
-            QVERIFY2(back.byClass.at(stateClass).outcome == summary.outcome, where);
-    }
 }
 
 void TestComparer::findings()
