@@ -205,24 +205,24 @@ Status FileSource::read(std::uint64_t offset, MutableByteView out) const
 
 Status FileSource::readAside(const Handle &file, std::uint64_t offset, MutableByteView out) const
 {
-    struct Piece
-    {
-        Status status;
-        std::shared_ptr<std::byte[]> bytes; // of the call: `out` may be gone when it comes back
-    };
+    // Of the call: `out` may be gone when it comes back. Kept from one call to the next, for fresh memory
+    // costs as much as the read; one that does not come back keeps its own.
+    thread_local std::shared_ptr<std::byte[]> buffer;
     while (!out.empty()) {
+        if (!buffer)
+            buffer = std::make_shared_for_overwrite<std::byte[]>(AsideBytes);
         const std::size_t size = std::min(out.size(), AsideBytes);
-        const auto piece = callAside<Piece>(
-            [file, offset, size, name = m_name] {
-                std::shared_ptr<std::byte[]> bytes(new std::byte[size]);
-                Status status = readAt(*file, offset, {bytes.get(), size}, name);
-                return Piece{std::move(status), std::move(bytes)};
+        const auto status = callAside<Status>(
+            [file, offset, size, name = m_name, bytes = buffer] {
+                return readAt(*file, offset, {bytes.get(), size}, name);
             },
             m_stalled);
-        if (!piece) // it may have come back since: what was asked for is not there all the same
+        if (!status) { // it may have come back since: what was asked for is not there all the same
+            buffer = nullptr;
             return doesNotAnswer(m_name, ReadOfIt);
-        FP_CHECK(piece->status);
-        std::copy_n(piece->bytes.get(), size, out.data());
+        }
+        FP_CHECK(*status);
+        std::copy_n(buffer.get(), size, out.data());
         offset += size;
         out = out.subspan(size);
     }
