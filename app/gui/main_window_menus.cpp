@@ -5,6 +5,7 @@
 #include "app/gui/system_theme.h"
 #include "widgets/display_text.h"
 #include "widgets/outlined_style.h"
+#include "widgets/pair_texts.h"
 #include "widgets/views/element_view.h"
 #include "widgets/views/non_finite_dock.h"
 #include "widgets/views/remark_dock.h"
@@ -91,13 +92,16 @@ void MainWindow::buildFileMenu()
 void MainWindow::fillRecent()
 {
     m_recent->clear();
-    for (const QString &pair : m_context.recentPairs()) {
-        const QString a = pair.section(u'\n', 0, 0);
-        const QString b = pair.section(u'\n', 1, 1);
-        QString text = elidedMiddle(displayText(a), 60) + QStringLiteral("  ≟  ")
-            + elidedMiddle(displayText(b), 60);
+    const QStringList pairs = m_context.recentPairs();
+    const QList<PairText> texts = pairTexts(pairs, 48);
+    m_recent->setToolTipsVisible(true);
+    for (qsizetype i = 0; i < pairs.size(); ++i) {
+        const QString a = pairs[i].section(u'\n', 0, 0), b = pairs[i].section(u'\n', 1, 1);
+        QString text = texts[i].a + QStringLiteral("  ≟  ") + texts[i].b;
         text.replace(u'&', QLatin1String("&&"));
-        addTo(m_recent, text, {}, [this, a, b] { m_context.openPair(a, b); });
+        addTo(m_recent, text, {}, [this, a, b] {
+            m_context.openPair(a, b);
+        })->setToolTip(plainToolTip(tr("A  %1\nB  %2").arg(displayText(a), displayText(b))));
     }
     if (m_recent->isEmpty()) {
         m_recent->addAction(tr("None yet"))->setEnabled(false);

@@ -5,6 +5,7 @@
 #include "widgets/theme.h"
 #include "widgets/views/element_view.h"
 #include "widgets/views/job_status.h"
+#include "widgets/views/pair_button.h"
 #include "widgets/views/remark_dock.h"
 #include "widgets/views/side_chip.h"
 #include "widgets/views/side_chips.h"
@@ -94,6 +95,7 @@ private Q_SLOTS:
     void statusShowsProgressAndCancels();
     void docksListAndLead();
     void welcomeOpensSamplesAndRecent();
+    void recentPairsAreToldApart();
     void everyControlHasAName();
 };
 
@@ -577,6 +579,24 @@ void TestWidgetViews::welcomeOpensSamplesAndRecent()
         button->click();
     QVERIFY(context.calls.contains(QStringLiteral("openPair samples/A samples/C")));
     QVERIFY(context.calls.contains(QStringLiteral("openPair /data/run1 /data/run2")));
+}
+
+void TestWidgetViews::recentPairsAreToldApart()
+{
+    FakeViewContext context;
+    const QString names(60, u'p'), folder = u'/' + names + u'/' + names + u'/';
+    context.recent = {folder + "one/out/final\n" + folder + "two/out/final",
+                      folder + "one/out/final\n" + folder + "six/out/final"};
+    Welcome welcome(&context);
+    const QList<PairButton *> buttons = welcome.findChildren<PairButton *>();
+    QCOMPARE(buttons.size(), 2);
+    QCOMPARE(buttons[0]->pair(),
+             PairText({QStringLiteral("…/one/out/final"), QStringLiteral("…/two/out/final")}));
+    QCOMPARE(buttons[1]->pair().b, QStringLiteral("…/six/out/final"));
+    QVERIFY(buttons[1]->toolTip().contains(folder + "six/out/final"));
+    context.recent = {"/" + QString(4096, u'a') + "\n/" + QString(4096, u'b')};
+    welcome.refresh();
+    QVERIFY(welcome.minimumSizeHint().width() < 1000); // whatever the names are
 }
 
 void TestWidgetViews::everyControlHasAName()

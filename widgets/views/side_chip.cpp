@@ -2,6 +2,7 @@
 #include "widgets/views/side_chip.h"
 
 #include "widgets/display_text.h"
+#include "widgets/pair_texts.h"
 #include "widgets/theme.h"
 
 #include <QPainter>
@@ -28,9 +29,10 @@ SideChip::SideChip(Side side, QWidget *parent) : PathButton(side, parent)
     setState({});
 }
 
-void SideChip::setState(const SideState &state)
+void SideChip::setState(const SideState &state, const QString &other)
 {
     m_state = state;
+    m_other = other;
     setAccessibleName(tr("Side %1: %2 %3").arg(letter(), pathText(), stateText()));
     QString tip = tr("Side %1: %2\n%3").arg(letter(), pathText(), stateText());
     tip += tr("\nClick to open another, or drop a file or folder here.");
@@ -42,6 +44,17 @@ void SideChip::setState(const SideState &state)
 QString SideChip::pathText() const
 {
     return m_state.phase == SideState::Phase::Empty ? tr("Open…") : displayText(m_state.path);
+}
+
+/// What tells it from the other side's is left out last.
+QString SideChip::pathWithin(int width) const
+{
+    const QFontMetrics metrics = fontMetrics();
+    QString path = pathText();
+    const int room = width / std::max(1, metrics.averageCharWidth());
+    if (m_state.phase != SideState::Phase::Empty && metrics.horizontalAdvance(path) > width)
+        path = pairTexts({m_state.path + u'\n' + m_other}, room).front().a;
+    return metrics.elidedText(path, Qt::ElideMiddle, width);
 }
 
 QString SideChip::stateText() const
@@ -116,7 +129,7 @@ void SideChip::paintEvent(QPaintEvent *)
     const QFontMetrics metrics = fontMetrics();
     const int stateWidth = std::min(metrics.horizontalAdvance(stateText()), rest.width() / 2);
     const int pathRoom = rest.width() - stateWidth - Gap;
-    const QString path = metrics.elidedText(pathText(), Qt::ElideMiddle, pathRoom);
+    const QString path = pathWithin(pathRoom);
     painter.setPen(m_state.phase == SideState::Phase::Empty ? theme.muted : theme.text);
     painter.drawText(rest, Qt::AlignVCenter, path);
     rest.setLeft(rest.left() + metrics.horizontalAdvance(path) + Gap);

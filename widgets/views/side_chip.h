@@ -14,7 +14,8 @@ class SideChip : public PathButton
 public:
     SideChip(Side side, QWidget *parent);
 
-    void setState(const SideState &state);
+    /// `other`: the path of the other side, from which this one is to be told.
+    void setState(const SideState &state, const QString &other = {});
     QString stateText() const;
     QString stepsText() const;
     QString errorText() const; ///< "torch, 3 checkpoints", "opening…", why it failed
@@ -28,7 +29,10 @@ protected:
 private:
     QString pathText() const;
 
+    QString pathWithin(int width) const;
+
     SideState m_state;
+    QString m_other;
 };
 
 } // namespace forkpoint

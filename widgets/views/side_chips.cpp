@@ -41,7 +41,8 @@ void SideChips::refresh()
     bool any = false;
     for (Side side : {Side::A, Side::B}) {
         const SideState state = m_context->side(side);
-        m_chips[int(side)]->setState(state);
+        const Side other = side == Side::A ? Side::B : Side::A;
+        m_chips[int(side)]->setState(state, m_context->side(other).path);
         any = any || state.phase != SideState::Phase::Empty;
     }
     m_swap->setEnabled(any);

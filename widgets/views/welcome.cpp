@@ -2,8 +2,10 @@
 #include "widgets/views/welcome.h"
 
 #include "widgets/display_text.h"
+#include "widgets/pair_texts.h"
 #include "widgets/theme.h"
 #include "widgets/views/drop_target.h"
+#include "widgets/views/pair_button.h"
 
 #include <QEvent>
 #include <QHBoxLayout>
@@ -14,6 +16,8 @@
 namespace forkpoint {
 
 namespace {
+
+constexpr int PathRoom = 50; ///< characters of a path among the recent pairs
 
 QLabel *title(const QString &text, QWidget *parent)
 {
@@ -170,13 +174,13 @@ void Welcome::fillRecent()
 {
     clear(m_recent);
     const QStringList pairs = m_context->recentPairs();
-    for (const QString &pair : pairs) {
-        const QString a = pair.section(u'\n', 0, 0), b = pair.section(u'\n', 1);
-        const QString text = displayText(a) + QStringLiteral("   ⇄   ") + displayText(b);
-        auto *button = makeButton(elidedMiddle(text, 80));
-        button->setToolTip(plainToolTip(text));
+    const QList<PairText> texts = pairTexts(pairs, PathRoom);
+    for (qsizetype i = 0; i < pairs.size(); ++i) {
+        const QString a = pairs[i].section(u'\n', 0, 0), b = pairs[i].section(u'\n', 1);
+        auto *button = new PairButton(texts[i]);
+        button->setToolTip(plainToolTip(tr("A  %1\nB  %2").arg(displayText(a), displayText(b))));
         button->setAccessibleName(tr("Open %1 and %2").arg(displayText(a), displayText(b)));
-        m_recent->addWidget(button, 0, Qt::AlignLeft);
+        m_recent->addWidget(button);
         connect(button, &QToolButton::clicked, this, [this, a, b] { m_context->openPair(a, b); });
     }
     if (pairs.isEmpty())
