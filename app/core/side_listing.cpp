@@ -5,6 +5,7 @@
 #include "model/compare/comparison_verdict.h"
 #include "model/compare/value_comparison.h"
 
+#include <iterator>
 #include <utility>
 
 namespace forkpoint {
@@ -28,20 +29,43 @@ void leaveOut(std::vector<Row> &rows, const std::string &reason)
     }
 }
 
-/// The step that is listed, where the sides agree on it.
+std::optional<Step> stepOf(const Run &run, std::optional<Step> wanted)
+{
+    const auto position = positionOf(run, wanted);
+    return position ? run.steps()[*position].step : std::nullopt;
+}
+
+/// The step that is listed, of all sides that are: one that has no steps has not the other's.
 std::optional<Step> listedStep(const SessionInputs &inputs, const OpenedPair &opened,
                                std::optional<Step> wanted)
 {
-    std::optional<Step> shown;
-    for (const auto &[run, source] :
-         {std::pair{inputs.a, opened.a}, std::pair{inputs.b, opened.b}}) {
-        const auto position = source ? positionOf(*run, wanted) : std::nullopt;
-        const auto step = position ? run->steps()[*position].step : std::nullopt;
-        if (shown && step && step != shown)
-            return wanted;
-        shown = step ? step : shown;
-    }
-    return shown;
+    if (!opened.a || !opened.b)
+        return stepOf(opened.a ? *inputs.a : *inputs.b, wanted);
+    const std::optional<Step> step = stepOf(*inputs.a, wanted);
+    return step == stepOf(*inputs.b, wanted) ? step : wanted;
+}
+
+/// What each of two sides lists, where it is not the same step.
+std::string ofStep(const char *side, std::optional<Step> step)
+{
+    return std::string("; listed is ")
+        + (step ? "step " + std::to_string(*step) + " of " : std::string("the one state of "))
+        + side;
+}
+
+/// The rows of one side, set against nothing.
+void addRows(CheckpointComparison &listing, const Catalog &a, const Catalog &b,
+             const std::string &reason, const CompareOptions &options)
+{
+    const Pairing pairing = pairCatalogs(a, b, options.pairing);
+    const RankStates ranks(a, b, options.pairing.strict);
+    std::vector<TensorRow> tensors = prepareRows(pairing, a, b, ranks).rows;
+    std::vector<ValueRow> values =
+        compareValues(a, b, pairing.values, ranks, options.strictValues, options.tolerance);
+    leaveOut(tensors, reason);
+    leaveOut(values, reason);
+    std::move(tensors.begin(), tensors.end(), std::back_inserter(listing.tensors));
+    std::move(values.begin(), values.end(), std::back_inserter(listing.values));
 }
 
 } // namespace
@@ -54,24 +78,23 @@ std::shared_ptr<const CheckpointComparison> notComparable(std::string reason)
     return std::make_shared<const CheckpointComparison>(std::move(comparison));
 }
 
-std::shared_ptr<const CheckpointComparison>
-listedSides(const OpenedPair &opened, const std::string &reason, const CompareOptions &options)
+std::shared_ptr<const CheckpointComparison> listedSides(const OpenedPair &opened,
+                                                        const std::string &reason,
+                                                        const CompareOptions &options,
+                                                        const SideTexts &besides)
 {
     static const Catalog None;
-    const Catalog &a = opened.a ? opened.a->catalog() : None;
-    const Catalog &b = opened.b ? opened.b->catalog() : None;
-    const Pairing pairing = pairCatalogs(a, b, options.pairing);
     CheckpointComparison listing;
-    const RankStates ranks(a, b, options.pairing.strict);
-    listing.tensors = prepareRows(pairing, a, b, ranks).rows;
-    listing.values =
-        compareValues(a, b, pairing.values, ranks, options.strictValues, options.tolerance);
-    leaveOut(listing.tensors, reason);
-    leaveOut(listing.values, reason);
+    if (opened.a)
+        addRows(listing, opened.a->catalog(), None, reason + besides.a, options);
+    if (opened.b)
+        addRows(listing, None, opened.b->catalog(), reason + besides.b, options);
     summarise(listing, {});
     listing.verdict = refusal(reason);
-    for (const auto &[side, catalog] : {std::pair{"A", &a}, std::pair{"B", &b}}) {
-        for (const Diagnostic &diagnostic : catalog->diagnostics)
+    for (const auto &[side, source] : {std::pair{"A", opened.a}, std::pair{"B", opened.b}}) {
+        if (!source)
+            continue;
+        for (const Diagnostic &diagnostic : source->catalog().diagnostics)
             listing.diagnostics.push_back(ofSide(side, diagnostic));
     }
     listing.finished = true;
@@ -109,8 +132,14 @@ JobBatch listSidesBatch(
             control.post([=] { deliver(step, notComparable(why)); });
             return Batch::Done;
         }
-        control.post([deliver, listing = listedSides(opened, reason, inputs.options),
-                      shown = listedStep(inputs, opened, step)] { deliver(shown, listing); });
+        SideTexts besides;
+        const std::optional<Step> shown = listedStep(inputs, opened, step);
+        if (opened.a && opened.b && !shown)
+            besides = {ofStep("A", stepOf(*inputs.a, step)), ofStep("B", stepOf(*inputs.b, step))};
+        control.post(
+            [deliver, shown, listing = listedSides(opened, reason, inputs.options, besides)] {
+                deliver(shown, listing);
+            });
         return Batch::Done;
     };
 }

@@ -10,9 +10,18 @@ namespace forkpoint {
 /// A result of its own that says why two steps cannot be compared.
 std::shared_ptr<const CheckpointComparison> notComparable(std::string reason);
 
-/// The tensors and values of the sides that are there, none of them compared, for one reason.
-std::shared_ptr<const CheckpointComparison>
-listedSides(const OpenedPair &opened, const std::string &reason, const CompareOptions &options);
+/// What a reason goes on with, of each side.
+struct SideTexts
+{
+    std::string a, b;
+};
+
+/// The tensors and values of the sides that are there, none of them compared, for one reason. Each
+/// side has rows of its own, A's first: what was refused as a pair is none row by row either.
+std::shared_ptr<const CheckpointComparison> listedSides(const OpenedPair &opened,
+                                                        const std::string &reason,
+                                                        const CompareOptions &options,
+                                                        const SideTexts &besides = {});
 
 /// Why a step is not there on both sides: one lacks it, or could not be read.
 std::string whyOneSided(const OpenedPair &opened);

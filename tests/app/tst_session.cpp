@@ -256,8 +256,8 @@ private:
     mutable std::atomic<bool> m_lost = false;
 };
 
-/// Paths "A", "B", "B2", "same": three steps of two tensors; "damaged": the same, of which step 8
-/// cannot be opened; and "absent", which cannot be opened.
+/// Paths "A", "B", "B2", "same": three steps of two tensors; "late": two later steps; "damaged": the
+/// three, of which step 8 cannot be opened; and "absent", which cannot be opened.
 struct Fixture
 {
     GatePtr openGate = std::make_shared<Gate>();
@@ -297,6 +297,8 @@ struct Fixture
         }
         if (path == "B")
             steps.erase(12), steps[16] = steps[8];
+        if (path == "late")
+            steps = {{20, steps[4]}, {24, steps[8]}};
         return std::shared_ptr<const Run>(
             std::make_shared<MemoryRun>(path, std::move(steps), reads));
     }
@@ -340,6 +342,7 @@ private Q_SLOTS:
     void userStepWins();
     void stepOfOneSide();
     void refusedComparisonsListWhatIsThere();
+    void aRefusedPairIsNoPairRowByRow();
     void aStepThatOneSideCannotReadListsTheOther();
     void measuresIdenticalPairs();
     void factsNameTheFilesOfParts();
@@ -474,6 +477,30 @@ void TestSession::refusedComparisonsListWhatIsThere()
         QCOMPARE(row.reason, h.comparison->verdict.reason);
     }
     f.readsAll("bias", {1, 2});
+}
+
+// Step 12 of the one and 24 of the other: whatever bears the same name is not set against each other.
+void TestSession::aRefusedPairIsNoPairRowByRow()
+{
+    Fixture f;
+    f.session.openPair("A", "late");
+    QTRY_VERIFY(f.ear.finished());
+    QTRY_COMPARE(f.ear.heard().stepComparison->tensors.size(), std::size_t(4));
+    const Heard h = f.ear.heard();
+    QVERIFY(!h.step);
+    const std::string why = "the two series have no step in common; listed is step ";
+    const auto &rows = h.stepComparison->tensors;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const bool isOfA = i < 2;
+        QVERIFY(rows[i].status == ItemStatus::NotCompared);
+        QCOMPARE(rows[i].a.has_value(), isOfA);
+        QCOMPARE(rows[i].b.has_value(), !isOfA);
+        QCOMPARE(rows[i].reason, why + (isOfA ? "12 of A" : "24 of B"));
+    }
+    f.readsAll("weight", {12, 12}); // A's, which is first
+    f.session.requestElements(1001, {h.step, {}, rows[3].b}, {ElementOrder::ByIndex, 0, 1, {}});
+    QTRY_VERIFY(f.ear.heard().pages.count(1001) == 1);
+    QCOMPARE(std::get<double>(f.ear.heard().pages.at(1001)->rows[0].b.real), 8.0); // written at 24
 }
 
 // B's step 8 is damaged: A's is listed, with why B's is not.

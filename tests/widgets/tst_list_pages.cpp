@@ -2,6 +2,7 @@
 // Values as a tree, pairing with its preview, notes, and the search for NaN.
 #include "support/fake_view_context.h"
 #include "widgets/models/pairing_table_model.h"
+#include "widgets/models/tensor_table_model.h"
 #include "widgets/models/value_tree_model.h"
 #include "widgets/pairing_advice.h"
 #include "widgets/roles.h"
@@ -72,6 +73,7 @@ class TestListPages : public QObject
 private Q_SLOTS:
     void valuesFormATree();
     void pairingSaysWhoMetWhom();
+    void aRefusedPairHasRowsOfEachSide();
     void adviceFindsTheAffix();
     void previewSaysWhatARuleWouldDo();
     void rulesCompareAnew();
@@ -108,6 +110,28 @@ void TestListPages::valuesFormATree()
                      QStringLiteral("      = wd 0.0"), QStringLiteral("◐ step 4")}));
     model.updateComparison(std::make_shared<CheckpointComparison>(*comparison));
     QCOMPARE(model.rowCount(), 2);
+}
+
+void TestListPages::aRefusedPairHasRowsOfEachSide()
+{
+    auto refused = std::make_shared<CheckpointComparison>();
+    refused->finished = true;
+    refused->verdict.reason = "no step in common";
+    TensorRow row;
+    row.name = "w";
+    row.a = 0;
+    refused->tensors = {row, row};
+    std::swap(refused->tensors[1].a, refused->tensors[1].b);
+    FakeViewContext context;
+    context.checkpointComparison = refused;
+    PairingPage page(&context);
+    QVERIFY2(page.summary().startsWith(QStringLiteral(
+                 "Nothing was paired: no step in common. 1 tensor of A and 1 of B are listed")),
+             qPrintable(page.summary()));
+    TensorTableModel model;
+    model.setComparison(refused);
+    QCOMPARE(model.index(0, 0).data().toString(), QStringLiteral("? A"));
+    QCOMPARE(model.index(1, 0).data().toString(), QStringLiteral("? B"));
 }
 
 void TestListPages::pairingSaysWhoMetWhom()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/models/tensor_cells.h"
 
+#include "model/compare/one_sided.h"
 #include "model/compare/row_stats.h"
 #include "widgets/display_text.h"
 #include "widgets/models/row_source.h"
@@ -92,10 +93,19 @@ double distanceOf(const TensorRow &row)
                                         : std::numeric_limits<double>::infinity();
 }
 
+/// Of what is not compared also which side it is of, where it is of one alone.
+QString signText(const TensorRow &row)
+{
+    const QString text = sign(row.status);
+    if (row.status != ItemStatus::NotCompared || !isOneSided(row))
+        return text;
+    return text + (row.a ? QStringLiteral(" A") : QStringLiteral(" B"));
+}
+
 QString cellText(const TensorRow &row, TensorColumn column)
 {
     switch (column) {
-    case TensorColumn::Sign: return sign(row.status);
+    case TensorColumn::Sign: return signText(row);
     case TensorColumn::Name: return displayText(row.name);
     case TensorColumn::Shape: return shapesText(row);
     case TensorColumn::Differs:

@@ -66,6 +66,25 @@ QString countsText(const CheckpointComparison &comparison)
     return text + u'.';
 }
 
+/// Its sides were never set against each other.
+bool isRefused(const CheckpointComparison &comparison)
+{
+    return comparison.verdict.outcome == Outcome::NotCompared && !comparison.verdict.reason.empty()
+        && std::all_of(comparison.tensors.begin(), comparison.tensors.end(),
+                       [](const TensorRow &row) { return row.pairedBy == PairedBy::Unpaired; });
+}
+
+QString refusedText(const CheckpointComparison &comparison)
+{
+    const auto ofA =
+        std::uint64_t(std::count_if(comparison.tensors.begin(), comparison.tensors.end(),
+                                    [](const TensorRow &row) { return bool(row.a); }));
+    return PairingPage::tr("Nothing was paired: %1. %2 of A and %3 of B are listed, each side for "
+                           "itself.")
+        .arg(displayText(comparison.verdict.reason), countedText(ofA, "tensor", "tensors"),
+             groupedText(comparison.tensors.size() - ofA));
+}
+
 QString rulesText(const std::vector<RenameRule> &rules)
 {
     QStringList texts;
@@ -203,11 +222,13 @@ void PairingPage::refresh()
 {
     const auto comparison = m_context->stepComparison();
     m_model->setComparison(comparison);
-    const bool both = !isOneSideAlone(*m_context);
-    m_summary->setText(comparison && both ? countsText(*comparison)
-                                          : tr("Open both sides to see who meets whom."));
+    const bool both = comparison && !isOneSideAlone(*m_context);
+    const bool refused = both && isRefused(*comparison);
+    m_summary->setText(refused    ? refusedText(*comparison)
+                           : both ? countsText(*comparison)
+                                  : tr("Open both sides to see who meets whom."));
     const std::optional<std::string> likely =
-        comparison && both && comparison->finished ? likelyRename(*comparison) : std::nullopt;
+        both && !refused && comparison->finished ? likelyRename(*comparison) : std::nullopt;
     m_suggest->setVisible(likely.has_value());
     if (likely) {
         const QString rule = displayText(*likely);
