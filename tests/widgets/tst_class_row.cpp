@@ -81,6 +81,21 @@ private slots:
                                 "– scheduler, data not recorded = counter, rng equal"));
     }
 
+    void whatIsOfNoClassIsNotUnknownTwice()
+    {
+        RunComparison comparison;
+        comparison.finished = true;
+        CheckpointComparison shown;
+        shown.byClass[StateClass::Unknown] = summary(Outcome::Undecided, 0, 0);
+        shown.byClass[StateClass::Unknown].counts.notCompared = 1;
+        const QString text = textOf(comparison, shown);
+        QVERIFY2(text.endsWith(u"? unknown class undecided"), qPrintable(text));
+        for (const auto &segment : classRow(comparison, shown, false, Theme::of({}))) {
+            if (segment.text == QLatin1String("unknown class"))
+                QCOMPARE(segment.link, QStringLiteral("class:unknown"));
+        }
+    }
+
     void aCheckpointThatDiffersIsNotCalledEqual()
     {
         CheckpointComparison shown;

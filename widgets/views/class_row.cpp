@@ -88,11 +88,15 @@ Segments segmentsOf(const std::vector<Entry> &entries, const Theme &theme)
     return segments;
 }
 
-void addSummary(std::vector<Entry> &entries, const QString &name, const ClassSummary &summary,
+void addSummary(std::vector<Entry> &entries, StateClass stateClass, const ClassSummary &summary,
                 bool isFinished, bool besideRecords, const Theme &theme)
 {
+    // What is of no class is not called by the word that the others have for what is not known.
+    const bool isOfNone = stateClass == StateClass::Unknown;
+    const QString name = isOfNone ? tr("unknown class") : qs(toString(stateClass));
+    const QString link = QStringLiteral("class:") + qs(toString(stateClass));
     if (!isFinished && summary.outcome != Outcome::Different) {
-        addEqualSoFar(entries, name, QStringLiteral("class:") + name, theme);
+        addEqualSoFar(entries, name, link, theme);
         return;
     }
     const StatusCounts &counts = summary.counts;
@@ -104,9 +108,9 @@ void addSummary(std::vector<Entry> &entries, const QString &name, const ClassSum
     else if (summary.outcome == Outcome::WithinTolerance)
         text = tr("within tolerance");
     else if (summary.outcome != Outcome::Identical)
-        text = tr("unknown");
+        text = isOfNone ? tr("undecided") : tr("unknown");
     const bool pending = summary.outcome == Outcome::Undecided && counts.notCompared == total;
-    addEntry(entries, summary.outcome, pending, name, QStringLiteral("class:") + name, text, theme);
+    addEntry(entries, summary.outcome, pending, name, link, text, theme);
 }
 
 void addEvidence(std::vector<Entry> &entries, const QString &name, const ChainLink &link,
@@ -161,8 +165,8 @@ Segments classRow(const RunComparison &comparison, const CheckpointComparison &s
                 entries.push_back(
                     {QStringLiteral("–"), theme.muted, {{name, {}}}, tr("not recorded"), true});
         } else if (line->isByItems) {
-            addSummary(entries, name, *line->items, comparison.finished, anyRecorded && !brief,
-                       theme);
+            addSummary(entries, stateClass, *line->items, comparison.finished,
+                       anyRecorded && !brief, theme);
         } else {
             addEvidence(entries, name, *line->recorded, comparison.finished, theme);
         }
