@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace forkpoint {
@@ -54,10 +55,62 @@ std::string ownerText(const Catalog &catalog, OwnerIndex owner, std::uint64_t co
         + (copies > 0 ? " and " + counted(copies, "copy", "copies") : std::string());
 }
 
+OwnerIndex holderOf(const TensorRef &tensor, const Extent &extent)
+{
+    return extent.owner != NoOwner ? extent.owner : tensor.owner;
+}
+
+/// Whose copies differ within one run: of such a part "equal" would be said of one copy alone.
+class UnlikeCopies
+{
+public:
+    UnlikeCopies(const TensorRef &tensor, const Catalog &catalog)
+        : m_texts(unlikePartsOf(tensor, catalog))
+    {
+        std::set<OwnerIndex> holders;
+        std::set<Place> places;
+        for (const Extent &extent : tensor.extents) {
+            holders.insert(holderOf(tensor, extent));
+            places.insert(placeOf(extent));
+        }
+        // A copy of several parts at once tells of the first one's holder alone.
+        const bool isPartByPart = std::all_of(
+            tensor.replicas.begin(), tensor.replicas.end(), [&](const Replica &replica) {
+                return replica.extents.size() == 1
+                    && places.contains(placeOf(replica.extents.front()));
+            });
+        if (!isPartByPart)
+            return;
+        for (const OwnerIndex holder : holders) {
+            if (areNamed(ownerText(catalog, holder, 0)))
+                m_holders.insert(holder);
+        }
+    }
+
+    /// All parts, where what is known does not tell which.
+    bool has(OwnerIndex holder) const
+    {
+        return !m_texts.empty() && (m_holders.empty() || m_holders.contains(holder));
+    }
+    std::string text() const { return m_texts.empty() ? "" : std::string(m_texts.front()); }
+
+private:
+    bool areNamed(const std::string &holder) const
+    {
+        return std::any_of(m_texts.begin(), m_texts.end(),
+                           [&](std::string_view text) { return namesHolder(text, holder); });
+    }
+
+    std::vector<std::string_view> m_texts;
+    std::set<OwnerIndex> m_holders;
+};
+
+/// `notCounted` is told where a part that counts nothing is in doubt.
 SideLayout sideLayout(const Catalog &catalog, const TensorRef &tensor,
-                      const std::vector<Index> *counts)
+                      const std::vector<Index> *counts, std::string &notCounted)
 {
     SideLayout side;
+    const UnlikeCopies unlike(tensor, catalog);
     const bool flat =
         std::any_of(tensor.extents.begin(), tensor.extents.end(),
                     [](const Extent &extent) { return extent.fills == Extent::Fills::FlatRange; });
@@ -75,27 +128,17 @@ SideLayout sideLayout(const Catalog &catalog, const TensorRef &tensor,
         part.box = flat ? Box{{extent.flatBegin}, {extent.flatCount}} : extent.box;
         part.elements = volumeOf(extent);
         const auto more = copies.find(placeOf(extent));
-        part.owner = ownerText(catalog, extent.owner != NoOwner ? extent.owner : tensor.owner,
-                               more == copies.end() ? 0 : more->second);
+        const OwnerIndex holder = holderOf(tensor, extent);
+        part.owner = ownerText(catalog, holder, more == copies.end() ? 0 : more->second);
         if (extent.file < catalog.files.size())
             part.file = catalog.files[extent.file];
-        if (counts)
+        if (counts && ((*counts)[i] > 0 || !unlike.has(holder)))
             part.different = (*counts)[i];
+        else if (counts && notCounted.empty())
+            notCounted = unlike.text();
         side.parts.push_back(std::move(part));
     }
     return side;
-}
-
-bool areZero(const std::vector<Index> &counts)
-{
-    return std::all_of(counts.begin(), counts.end(), [](Index count) { return count == 0; });
-}
-
-std::string unlikeReplicas(const TensorPairRef &pair)
-{
-    const std::string_view inA = unlikeReplicasOf(pair.tensorA(), pair.sourceA->catalog());
-    return std::string(inA.empty() ? unlikeReplicasOf(pair.tensorB(), pair.sourceB->catalog())
-                                   : inA);
 }
 
 } // namespace
@@ -106,13 +149,10 @@ PairLayout pairLayout(const TensorPairRef &pair, std::stop_token stop)
     const auto counted = differencesByExtent(pair, std::move(stop));
     if (!counted)
         layout.notCounted = counted.error().message();
-    else if (areZero(counted->a) && areZero(counted->b))
-        layout.notCounted = unlikeReplicas(pair); // "equal" is said of one copy alone
-    const bool isCounted = layout.notCounted.empty();
-    layout.a =
-        sideLayout(pair.sourceA->catalog(), pair.tensorA(), isCounted ? &counted->a : nullptr);
-    layout.b =
-        sideLayout(pair.sourceB->catalog(), pair.tensorB(), isCounted ? &counted->b : nullptr);
+    layout.a = sideLayout(pair.sourceA->catalog(), pair.tensorA(), counted ? &counted->a : nullptr,
+                          layout.notCounted);
+    layout.b = sideLayout(pair.sourceB->catalog(), pair.tensorB(), counted ? &counted->b : nullptr,
+                          layout.notCounted);
     return layout;
 }
 

@@ -32,7 +32,8 @@ struct SideLayout
 struct PairLayout
 {
     SideLayout a, b;
-    /// Why `different` is missing: unlike shapes, a read that failed, copies of one run that differ.
+    /// Why `different` is missing: unlike shapes, a read that failed; of single parts that are equal,
+    /// that copies of them within one run are not.
     std::string notCounted;
 };
 

@@ -13,6 +13,12 @@ namespace forkpoint {
 /// where the copies are listed as tensors of their own.
 std::string_view unlikeReplicasOf(const TensorRef &tensor, const Catalog &catalog);
 
+/// What all such findings say of it, one of each part whose copies differ.
+std::vector<std::string_view> unlikePartsOf(const TensorRef &tensor, const Catalog &catalog);
+
+/// Whether such a text names `holder` among those who hold a part: "NAME: …: rank 0; rank 1 | rank 2".
+bool namesHolder(std::string_view finding, std::string_view holder);
+
 /// Of a tensor whose copies differ between the ranks of one run (the finding "replicas-differ" of its
 /// catalogue) one copy is compared. That it is equal to the other side's says nothing of the others:
 /// such rows are not compared, with the finding as their reason. Where it differs, the row differs.

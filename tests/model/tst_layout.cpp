@@ -5,6 +5,7 @@
 #include "model/compare/checkpoint_comparer.h"
 #include "model/compare/owner_differences.h"
 #include "model/compare/pair_layout.h"
+#include "model/compare/unlike_replicas.h"
 #include "model/extent_index.h"
 #include "tests/support/memory_source.h"
 
@@ -137,6 +138,44 @@ private slots:
             const PairLayout layout = pairLayout({a, b, 0, 0}, {});
             QCOMPARE(layout.notCounted, std::string(right == 1 ? "rank 2 | rank 0" : ""));
         }
+    }
+
+    /// Two parts, each held twice; of the second the copies differ.
+    void onlyThePartWhoseCopiesDifferIsInDoubt()
+    {
+        const SourcePtr a = grid({1, 1, 1, 1}, 2, 2, 1, 2);
+        const auto b = std::const_pointer_cast<MemorySource>(
+            std::static_pointer_cast<const MemorySource>(grid({1, 1, 1, 1}, 2, 2, 1, 2)));
+        Catalog &catalog = b->editCatalog();
+        for (const std::int64_t rank : {2, 3})
+            catalog.owners.push_back({{{"rank", rank}}});
+        TensorRef &tensor = catalog.tensors.front();
+        for (const OwnerIndex owner : {2u, 3u}) // of what 0 and 1 hold
+            tensor.replicas.push_back({owner, {tensor.extents[owner - 2]}});
+        catalog.findings.push_back({"replicas-differ",
+                                    Certainty::Is,
+                                    Severity::Warning,
+                                    tensor.name + ": unlike: rank 1 | rank 3",
+                                    {tensor.name}});
+        PairLayout layout = pairLayout({a, b, 0, 0}, {});
+        QCOMPARE(layout.notCounted, catalog.findings.front().text);
+        QCOMPARE(layout.b.parts[0].different, std::optional<Index>(0));
+        QVERIFY(!layout.b.parts[1].different);
+        QCOMPARE(layout.a.parts[1].different, std::optional<Index>(0)); // whose copies are equal
+
+        // A copy of both at once does not tell which of them it is unlike.
+        tensor.replicas.front().extents.push_back(tensor.extents[1]);
+        layout = pairLayout({a, b, 0, 0}, {});
+        QVERIFY(!layout.b.parts[0].different && !layout.b.parts[1].different);
+    }
+
+    void findsHoldersByWholeNames()
+    {
+        QVERIFY(namesHolder("w: unlike: rank 10; rank 2 | tp 0, pp 1", "rank 2"));
+        QVERIFY(namesHolder("w: unlike: rank 10; rank 2 | tp 0, pp 1", "tp 0, pp 1"));
+        QVERIFY(!namesHolder("w: unlike: rank 10; rank 2", "rank 1"));
+        QVERIFY(!namesHolder("w: unlike: rank 10; rank 2", ""));
+        QVERIFY(!namesHolder("", "rank 1"));
     }
 
     /// Over random grids: the counts are those of a look at every element.

@@ -62,6 +62,23 @@ private slots:
         QVERIFY(!page.grab().isNull());
     }
 
+    void tellsOfThePartsThatAreNotCounted()
+    {
+        LayoutContext context;
+        fillLikeSamples(context);
+        context.tensor = 0;
+        LayoutPage page(&context);
+        page.show();
+        auto layout = std::make_shared<PairLayout>(*someLayout());
+        layout->a.parts = {part(0, 4, "rank 0", 0), part(4, 4, "rank 1", {})};
+        layout->b.parts = {part(0, 8, "rank 0", 0)};
+        layout->notCounted = "rank 1 | rank 3";
+        Q_EMIT context.layoutReady(context.asked[0], layout);
+        QCOMPARE(page.description(),
+                 QStringLiteral("A: 1 of 2 parts equal, 1 not counted. B: 1 part, all equal. "
+                                "Not counted where ? stands: rank 1 | rank 3."));
+    }
+
     void oneFileIsSaidAndNotDrawn()
     {
         LayoutContext context;

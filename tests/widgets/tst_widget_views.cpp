@@ -86,6 +86,7 @@ private Q_SLOTS:
     void bannerNamesTheSideThatFailed();
     void selectionIsQuietOnAnyDesktop();
     void listSaysWhyItIsEmpty();
+    void detailOfUnlikeCopiesSaysWhyBeforeWhatIsEqual();
     void detailSummarisesAndPlots();
     void elementsScrollTenBillionRows();
     void elementsSayLoadingAndFailed();
@@ -378,6 +379,24 @@ void TestWidgetViews::listSaysWhyItIsEmpty()
     context.setStep(makeComparison({identicalRow("a", {{1}})}, {}), std::nullopt);
     list.onlyDifferingAction()->setChecked(true);
     QVERIFY(says(QStringLiteral("Nothing differs here.")));
+}
+
+/// One copy of several was counted, and the row is in doubt because of the others.
+void TestWidgetViews::detailOfUnlikeCopiesSaysWhyBeforeWhatIsEqual()
+{
+    FakeViewContext context;
+    TensorRow row = differingRow("w", {{8}}, 1, 1.0, 1);
+    auto stats = std::make_shared<DiffStats>(*row.stats);
+    stats->differentElements = 0;
+    row.stats = stats;
+    row.status = ItemStatus::NotCompared;
+    row.reason = "one copy is equal; A: rank 1 | rank 3";
+    selectOne(context, row);
+    TensorDetail detail(&context);
+    const QString text = detail.summary();
+    QVERIFY2(text.contains(QStringLiteral("not compared: one copy is equal; A: rank 1 | rank 3 · "
+                                          "counted: 0 of 8 elements differ (0 %)")),
+             qPrintable(text));
 }
 
 void TestWidgetViews::detailSummarisesAndPlots()

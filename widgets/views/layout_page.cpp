@@ -43,6 +43,17 @@ bool isWhole(const SideLayout &side)
     return side.parts.size() == 1 && side.parts.front().owner.empty() && !side.cut;
 }
 
+bool isCounted(const LayoutPart &part)
+{
+    return part.different.has_value();
+}
+
+bool isPartlyCounted(const PairLayout &layout)
+{
+    return std::any_of(layout.a.parts.begin(), layout.a.parts.end(), isCounted)
+        || std::any_of(layout.b.parts.begin(), layout.b.parts.end(), isCounted);
+}
+
 /// What the picture of one side shows, in a sentence.
 QString sentenceOf(const SideLayout &side, const QString &name)
 {
@@ -53,8 +64,13 @@ QString sentenceOf(const SideLayout &side, const QString &name)
     const QString parts = countedText(side.parts.size(), "part", "parts");
     if (side.parts.empty())
         return LayoutPage::tr("%1 stores no elements.").arg(name);
-    if (!side.parts.front().different)
+    const auto counted =
+        std::uint64_t(std::count_if(side.parts.begin(), side.parts.end(), isCounted));
+    if (counted == 0)
         return LayoutPage::tr("%1: %2.").arg(name, parts);
+    if (differing.empty() && counted < side.parts.size())
+        return LayoutPage::tr("%1: %2 of %3 equal, %4 not counted.")
+            .arg(name, groupedText(counted), parts, groupedText(side.parts.size() - counted));
     if (differing.empty())
         return LayoutPage::tr("%1: %2, all equal.").arg(name, parts);
     if (all.size() > 1 && differing.size() == 1)
@@ -194,7 +210,9 @@ void LayoutPage::showInstead(const QString &problem)
             sentences += tr("More parts of %1 are not drawn.").arg(names[i]);
     }
     if (m_layout && !m_layout->notCounted.empty())
-        sentences += tr("Differences were not counted: %1.").arg(displayText(m_layout->notCounted));
+        sentences += (isPartlyCounted(*m_layout) ? tr("Not counted where ? stands: %1.")
+                                                 : tr("Differences were not counted: %1."))
+                         .arg(displayText(m_layout->notCounted));
     // Two plain boxes would tell nothing.
     m_pictures->setVisible(!m_layout || !isWhole(m_layout->a) || !isWhole(m_layout->b));
     m_description->setText(problem.isEmpty() ? sentences.join(u' ') : problem);

@@ -74,9 +74,14 @@ QString numbersLine(const TensorRow &row, const DiffStats *stats, std::optional<
             return TensorDetail::tr("Identical; statistics are being computed…");
         return TensorDetail::tr("Not measured yet.");
     }
-    QString text = TensorDetail::tr("%1 of %2 elements differ (%3)")
-                       .arg(groupedText(stats->differentElements), groupedText(stats->elements),
-                            percentText(stats->differentElements, stats->elements));
+    // What was counted of a row that is not compared is of one copy of several.
+    QString text = row.status == ItemStatus::NotCompared && !row.reason.empty()
+        ? describe(row.status) + QStringLiteral(": ") + displayText(row.reason)
+            + TensorDetail::tr(" · counted: ")
+        : QString();
+    text += TensorDetail::tr("%1 of %2 elements differ (%3)")
+                .arg(groupedText(stats->differentElements), groupedText(stats->elements),
+                     percentText(stats->differentElements, stats->elements));
     if (measuredType(row).isFloating()) {
         const bool hasSpecials = stats->nanA + stats->nanB + stats->infA + stats->infB > 0;
         // Where NaN and infinities alone differ the largest distance is of elements that are equal.
