@@ -129,6 +129,37 @@ private slots:
         QCOMPARE(page.description(), QStringLiteral("Not drawn: a file is gone"));
     }
 
+    /// At the width of a small window: what A and B hold gives way, what is said of them does not.
+    void whetherTheyAreEqualIsNotCut()
+    {
+        FakeViewContext context;
+        auto comparison = makeComparison({}, {});
+        const QString told = QStringLiteral("4 of 5 compared, 1 differs; the rest is not known");
+        comparison->resume = {{"weights",
+                               "a name of some length",
+                               "29 tensors, 21,408 elements",
+                               "29 tensors, 21,408 elements",
+                               false,
+                               told.toStdString(),
+                               {},
+                               {}}};
+        ResumeDock dock(&context);
+        dock.resize(700, 200);
+        dock.show();
+        context.setStep(comparison, 4);
+        const auto *view = dock.findChild<QTreeView *>();
+        const auto widthOf = [&](const QString &text) {
+            return view->fontMetrics().horizontalAdvance(text);
+        };
+        QVERIFY(view->columnWidth(5) > widthOf(told));
+        for (int column = 1; column < 7; ++column)
+            QVERIFY(view->columnWidth(column)
+                    > widthOf(view->model()->headerData(column, Qt::Horizontal).toString()));
+        QVERIFY(view->columnWidth(3) < widthOf(QStringLiteral("29 tensors, 21,408 elements")));
+        dock.resize(1600, 200);
+        QTRY_VERIFY(view->columnWidth(3) > widthOf(QStringLiteral("29 tensors, 21,408 elements")));
+    }
+
     void whatContradictsStandsFirst()
     {
         FakeViewContext context;

@@ -22,6 +22,8 @@ namespace forkpoint {
 
 namespace {
 
+constexpr int Margin = 8;
+
 QString ownerOf(const LayoutPart &part)
 {
     return part.owner.empty() ? LayoutPage::tr("no rank known") : displayText(part.owner);
@@ -243,8 +245,11 @@ void LayoutPage::fillTable()
         }
     }
     m_table->addTopLevelItems(items);
-    for (int column = 0; column < 4; ++column)
+    for (int column = 0; column < 4; ++column) {
         m_table->resizeColumnToContents(column);
+        // The title's hint leaves no room for the margin in which it is drawn.
+        m_table->setColumnWidth(column, m_table->columnWidth(column) + Margin);
+    }
 }
 
 void LayoutPage::choose(const QString &owner)

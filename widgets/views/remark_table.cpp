@@ -5,8 +5,13 @@
 #include "widgets/views/table_actions.h"
 #include "widgets/views/view_setup.h"
 
+#include <QEvent>
+#include <QHeaderView>
 #include <QLabel>
 #include <QTreeView>
+
+#include <algorithm>
+#include <numeric>
 
 namespace forkpoint {
 
@@ -39,10 +44,58 @@ void RemarkTable::setRows(std::vector<Remark> rows)
     const bool wasEmpty = isEmpty();
     m_model->setRows(std::move(rows));
     setCurrentWidget(isEmpty() ? m_empty : static_cast<QWidget *>(m_view));
+    fit();
     if (isEmpty() == wasEmpty)
         return;
     updateGeometry();
     Q_EMIT roomChanged();
+}
+
+void RemarkTable::fitColumns(std::vector<int> first)
+{
+    m_narrowedFirst = std::move(first);
+    fit();
+}
+
+void RemarkTable::fit()
+{
+    constexpr int MostCharacters = 72, LeastCharacters = 16, TitleMargin = 8;
+    if (m_narrowedFirst.empty() || isEmpty())
+        return;
+    QHeaderView *header = m_view->header();
+    const QAbstractItemView *view = m_view; // a tree view hides the hint that every view has
+    const int columns = m_model->columnCount();
+    std::vector<int> widths;
+    for (int column = 0; column < columns; ++column) {
+        const int title = header->sectionSizeHint(column) + TitleMargin;
+        const int held = std::max(view->sizeHintForColumn(column), title);
+        widths.push_back(std::min(held, columnWidth(m_view, MostCharacters)));
+    }
+    int over = std::accumulate(widths.begin(), widths.end(), 0) - m_view->viewport()->width();
+    const int least = columnWidth(m_view, LeastCharacters);
+    for (std::size_t i = 0; i < m_narrowedFirst.size() && over > 0; ++i) {
+        int &width = widths[std::size_t(m_narrowedFirst[i])];
+        const int share = over / int(m_narrowedFirst.size() - i);
+        const int taken = std::clamp(share, 0, std::max(0, width - least));
+        width -= taken;
+        over -= taken;
+    }
+    widths.back() += std::max(0, -over); // no empty stripe behind it
+    for (int column = 0; column < columns; ++column)
+        m_view->setColumnWidth(column, widths[std::size_t(column)]);
+}
+
+void RemarkTable::resizeEvent(QResizeEvent *event)
+{
+    QStackedWidget::resizeEvent(event);
+    fit();
+}
+
+void RemarkTable::changeEvent(QEvent *event)
+{
+    QStackedWidget::changeEvent(event);
+    if (event->type() == QEvent::FontChange)
+        fit();
 }
 
 /// What a dock opens with: a few rows, so that the page above keeps its room; a line while there are

@@ -25,6 +25,9 @@ public:
 
     void setRows(std::vector<Remark> rows);
     void setEmptyText(const QString &text);
+    /// From now on columns are as wide as what they hold, and never cut a title. Where that is too
+    /// much those of `first` are narrowed; what is still too much is scrolled to.
+    void fitColumns(std::vector<int> first);
     const RemarkListModel &model() const { return *m_model; }
     bool isEmpty() const { return m_model->rowCount() == 0; }
     QSize sizeHint() const override;
@@ -34,7 +37,14 @@ Q_SIGNALS:
     void roomChanged(); ///< sizeHint() did: the first row came, or the last one went
     void itemRequested(const QString &name); ///< show the tensor or value of that name
 
+protected:
+    void resizeEvent(QResizeEvent *event) override;
+    void changeEvent(QEvent *event) override;
+
 private:
+    void fit();
+
+    std::vector<int> m_narrowedFirst; ///< empty: widths are as they were given
     RemarkListModel *m_model;
     QTreeView *m_view;
     QLabel *m_empty;

@@ -55,10 +55,11 @@ ResumeDock::ResumeDock(ViewContext *context, QWidget *parent)
       m_table(new RemarkTable(
           context, tr("What a resume needs"),
           {tr("state"), tr("name"), tr("A"), tr("B"), tr("equal?"), tr("consistent?")},
-          {2, 14, 24, 0, 0, 24, 0}, this)),
+          {2, 14, 24, 24, 24, 24, 24}, this)),
       m_summary(new QLabel(this))
 {
     setObjectName(QStringLiteral("resume"));
+    m_table->fitColumns({3, 4}); // A and B: whether they are equal is what is looked for
     m_summary->setTextFormat(Qt::PlainText);
     m_summary->setWordWrap(true);
     m_summary->setIndent(8);

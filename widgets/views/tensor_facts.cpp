@@ -132,7 +132,8 @@ QString placeOf(const TensorRef &ref, std::size_t extent)
         return tr("a fill value");
     const QString file =
         e.file < ref.files.size() ? displayText(ref.files[e.file]) : tr("file %1").arg(e.file);
-    return tr("%1: bytes %2 to %3").arg(file).arg(e.offset).arg(e.offset + e.length);
+    return tr("%1: bytes %2 to %3")
+        .arg(file, groupedText(e.offset), groupedText(e.offset + e.length));
 }
 
 void addPlaces(FactList &facts, const TensorRef *a, const TensorRef *b)
@@ -150,7 +151,8 @@ void addPlaces(FactList &facts, const TensorRef *a, const TensorRef *b)
                     b && i < b->extents.size() ? placeOf(*b, i) : none);
     }
     if (places > MostPlaces)
-        facts.both(tr("stored at"), tr("… and %1 more places").arg(places - MostPlaces));
+        facts.both(tr("stored at"),
+                   tr("… and %1 more places").arg(groupedText(places - MostPlaces)));
     const auto note = [](const TensorRef *ref) {
         if (!ref)
             return tr("not there");

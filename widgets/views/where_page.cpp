@@ -69,8 +69,12 @@ WherePage::WherePage(ViewContext *context, QWidget *parent)
 
     m_bar->setContentsMargins(8, 4, 8, 0);
     m_bar->setSpacing(6);
-    for (QWidget *control : std::initializer_list<QWidget *>{m_quantity, m_axes, m_whole,
-                                                             m_autoRange, m_lowest, m_highest})
+    auto *range = new QWidget(this); // which stays together where the bar takes two lines
+    auto *rangeLayout = new QHBoxLayout(range);
+    rangeLayout->setContentsMargins(0, 0, 0, 0);
+    for (QWidget *control : std::initializer_list<QWidget *>{m_autoRange, m_lowest, m_highest})
+        rangeLayout->addWidget(control);
+    for (QWidget *control : std::initializer_list<QWidget *>{m_quantity, m_axes, m_whole, range})
         m_bar->addWidget(control);
     auto *layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 4);
