@@ -8,6 +8,8 @@
 #include "widgets/roles.h"
 #include "widgets/views/element_view.h"
 #include "widgets/views/path_button.h"
+#include "widgets/views/tensor_detail.h"
+#include "widgets/views/tensor_list.h"
 #include "widgets/views/verdict_banner.h"
 #include "widgets/views/welcome.h"
 
@@ -73,6 +75,7 @@ private Q_SLOTS:
     void cancels();
     void copiesTheWholeCommand();
     void goesBackAndForward();
+    void keysOfBackAndForwardSelectInTheList();
     void showsEveryPart();
     void cutsNothingOffAtAnyFont();
     void reloadsWhenFilesChange();
@@ -483,6 +486,38 @@ void TestMainWindow::goesBackAndForward()
     QVERIFY(forward->isEnabled());
     forward->trigger();
     QTRY_VERIFY_WITH_TIMEOUT(at(12, "model.norm.bias"), Patience);
+}
+
+/// The row, in sight, and what stands beside it: by the keys, with the other pages in between.
+void TestMainWindow::keysOfBackAndForwardSelectInTheList()
+{
+    Viewer viewer;
+    viewer.context.openPair(SampleA, SampleC);
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
+    const auto *view = viewer.window.findChild<QTreeView *>(QStringLiteral("tensorTable"));
+    QVERIFY(view);
+    const auto isShown = [&](const char *name, Step step) {
+        const QModelIndexList rows = view->selectionModel()->selectedRows(1);
+        return rows.size() == 1 && rows[0].data().toString() == QLatin1String(name)
+            && view->viewport()->rect().intersects(view->visualRect(rows[0]))
+            && viewer.find<TensorDetail>()->summary().contains(
+                QStringLiteral("%1 float32").arg(QLatin1String(name)))
+            && viewer.context.selectedStep() == step;
+    };
+    const char *const first = "model.embed_tokens.weight", *const last = "optimizer.state.9.step";
+    QTest::qWait(50);
+    viewer.context.selectTensor(*viewer.rowOf(first));
+    QTRY_VERIFY_WITH_TIMEOUT(isShown(first, 4), Patience);
+    QTest::qWait(50); // a place is where one stays for a moment
+    viewer.context.selectPlace(12, last);
+    QTRY_VERIFY_WITH_TIMEOUT(isShown(last, 12), Patience);
+    QTest::qWait(50);
+    QTest::keyClick(&viewer.window, Qt::Key_Left, Qt::AltModifier);
+    QTRY_VERIFY_WITH_TIMEOUT(isShown(first, 4), Patience);
+    viewer.find<TensorList>()->showPage(TensorList::Page::Values);
+    viewer.find<TensorList>()->showPage(TensorList::Page::Tensors);
+    QTest::keyClick(&viewer.window, Qt::Key_Right, Qt::AltModifier);
+    QTRY_VERIFY_WITH_TIMEOUT(isShown(last, 12), Patience);
 }
 
 void TestMainWindow::showsEveryPart()
