@@ -83,6 +83,9 @@ constexpr std::size_t OpenFiles = 1024;
 constexpr std::size_t TraceLineBytes = std::size_t(16) << 20;
 /// Lines of a trace that are kept because others are like them, and what is known of these, of each reader.
 constexpr std::size_t TraceFormBytes = std::size_t(16) << 20;
+/// Records of all open traces together that are kept packed, so that their lines need not be read again: some
+/// six million. Others are read again.
+constexpr std::size_t TracePackedBytes = std::size_t(128) << 20;
 /// Inputs or outputs of one record.
 constexpr std::size_t TraceObservations = 65'536;
 /// Bytes and rules of a mapping sheet: people write it.

@@ -2,6 +2,7 @@
 #include "loaders/limits.h"
 #include "loaders/traces/kept_tensors.h"
 #include "loaders/traces/open_trace.h"
+#include "loaders/traces/packed_segments.h"
 #include "loaders/traces/trace_payload.h"
 #include "model/traces/record_form.h"
 
@@ -66,6 +67,24 @@ private:
     std::string m_file;
 };
 
+/// The records of a segment that is kept.
+class PackedCursor final : public TraceCursor, public FormedCursor
+{
+public:
+    explicit PackedCursor(std::unique_ptr<FormedCursor> records) : m_records(std::move(records)) {}
+
+    Result<std::optional<TraceRecord>> next() override
+    {
+        FormedRecord formed;
+        FP_TRY(const bool isFound, m_records->nextFormed(formed));
+        return isFound ? std::optional(toRecord(formed)) : std::nullopt;
+    }
+    Result<bool> nextFormed(FormedRecord &into) override { return m_records->nextFormed(into); }
+
+private:
+    std::unique_ptr<FormedCursor> m_records;
+};
+
 class IndexedTrace final : public Trace
 {
 public:
@@ -101,6 +120,8 @@ public:
                                               std::size_t segment) const override
     {
         const TraceSegment &wanted = m_streams[stream].segments[segment];
+        if (auto packed = m_packed.open(wanted.begin, wanted.iteration))
+            return std::unique_ptr<TraceCursor>(std::make_unique<PackedCursor>(std::move(packed)));
         TraceFile file = m_files[wanted.begin.file];
         file.end = wanted.end;
         FP_TRY(auto reader, m_reader.open(file, wanted.begin));
@@ -166,6 +187,7 @@ public:
             FP_CHECK(indexFile(file, stop));
             file.stop = {}; // whoever reads records later has a stop of their own
         }
+        m_packed.finish();
         takeParts();
         for (auto &[key, stream] : m_byRank) {
             std::stable_sort(stream.segments.begin(), stream.segments.end(),
@@ -201,6 +223,7 @@ private:
             if (!isFound.ok()) {
                 note(Severity::Error, std::string(toString(isFound.error().code)), file.name,
                      isFound.error().place, isFound.error().text);
+                m_packed.spoil(); // who reads the segment is to meet the error too
                 break;
             }
             if (!*isFound)
@@ -217,15 +240,23 @@ private:
                     break;
                 }
                 const TracePlace &place = isFormed ? found.formed.place : found.whole->place;
-                if (last)
+                if (last) {
                     last->end = place.byte;
+                    m_packed.endSegment(last->begin);
+                }
                 last = &ranks[rank].emplace_back(TraceSegment{iteration, place});
                 rankOfLast = rank;
             }
             ++last->records;
-            if (!isFormed) // what has a form keeps no tensor
-                noteKept(*found.whole);
+            if (isFormed) { // and keeps no tensor
+                m_packed.add(found.formed);
+                continue;
+            }
+            m_packed.spoil();
+            noteKept(*found.whole);
         }
+        if (last)
+            m_packed.endSegment(last->begin);
         if (const TracePart *part = reader->part()) {
             m_parts.push_back(*part);
             m_parts.back().file = file.name;
@@ -342,6 +373,7 @@ private:
     std::vector<TraceStream> m_streams;
     std::map<std::pair<std::string, std::string>, std::uint64_t> m_counts;
     std::size_t m_segments = 0;
+    PackedSegments m_packed;
     Diagnostics m_diagnostics;
     bool m_complete = true;
 };

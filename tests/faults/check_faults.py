@@ -158,7 +158,8 @@ def check_stalls_under_locks(cli, folder, data, preload):
         status, document, _ = compare(cli, *arrays, *options, **{**fault, "FAULT_KIND": "stall-open", "FAULT_FILE": "b.npz"})
         expect(status == 2 and any("opening it did not come back" in d["text"] for d in document["diagnostics"]),
                f"a stalled opening to be told, found {document['diagnostics']}")
-        # The first read of a trace finds out what it is, the second one indexes it, the third one compares.
+        # The first read of a trace finds out what it is, the second one indexes it, and a third one compares what
+        # could not be kept.
         for spared in (0, 1, 2):
             status, document, _ = compare(cli, trace, copy, *options, FAULT_FILE="trace/rank_000000.jsonl",
                                           FAULT_SPARE=spared, **fault)
@@ -168,7 +169,8 @@ def check_stalls_under_locks(cli, folder, data, preload):
 
 
 def write_trace(path, template, differs):
-    """Three steps of 600 records, 64 KiB and more each; in the last one a digest is another one in `differs`."""
+    """Three steps of 600 records, 64 KiB and more each; in the last one a digest is another one in `differs`. The
+    first record of step 8 comes behind another one than that of step 7, so that step 8 is not kept when it is indexed."""
     sequence = 0
     os.mkdir(os.path.dirname(path))
     with open(path, "w") as file:

@@ -2,6 +2,7 @@
 // Lines that are read by the form of an earlier one, held to the general way of the same reader: whatever
 // byte of a line is another one, both make the same records, and say the same of the file. The lines are by
 // the real writers (tests/data/traces/make_traces.py).
+#include "tests/support/record_text.h"
 #include "tests/support/trace_files.h"
 
 #include "loaders/traces/trace_dialect.h"
@@ -23,51 +24,6 @@ struct Reading
         return records == other.records && said == other.said;
     }
 };
-
-QString textOf(const std::optional<std::int64_t> &number)
-{
-    return number ? QString::number(*number) : QStringLiteral("none");
-}
-
-QString textOf(const std::vector<std::pair<std::string, std::string>> &pairs)
-{
-    QString text;
-    for (const auto &[name, value] : pairs)
-        text += QString::fromStdString(name + "=" + value + ";");
-    return text;
-}
-
-QString textOf(const std::vector<Observation> &observations)
-{
-    QString text;
-    for (const Observation &each : observations) {
-        text += QString::fromStdString("[" + each.path + "|" + each.dtype + "|" + each.digest + "|"
-                                       + each.payload + "|" + std::string(toString(each.kind)) + "|"
-                                       + std::string(toString(each.absence)) + "|")
-            + textOf(each.metadata) + textOf(each.statistics)
-            + (each.count ? QString::number(*each.count) : QStringLiteral("none"));
-        for (const std::uint64_t dimension : each.shape.value_or(std::vector<std::uint64_t>{~0ull}))
-            text += QStringLiteral("x%1").arg(dimension);
-        text += QStringLiteral("]");
-    }
-    return text;
-}
-
-QString textOf(const TraceRecord &record)
-{
-    return QString::fromStdString(record.stage + "|" + record.name + "|" + record.key + "|"
-                                  + record.group + "|" + record.scope + "|" + record.caller + "|"
-                                  + record.place.toText() + "|")
-        + textOf(record.iteration) + textOf(record.microBatch)
-        + QStringLiteral(" %1 %2 %3 %4 %5 %6 ")
-              .arg(record.place.size)
-              .arg(record.call)
-              .arg(int(record.role))
-              .arg(record.callIsStated)
-              .arg(record.isPlaced)
-              .arg(record.sequence ? QString::number(*record.sequence) : QStringLiteral("none"))
-        + textOf(record.inputs) + textOf(record.outputs) + textOf(record.fields);
-}
 
 /// `pool`: nullptr for the general way.
 Reading readingOf(const TraceDialect &dialect, std::string_view text,
