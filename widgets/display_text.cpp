@@ -120,7 +120,8 @@ QString elidedMiddle(const QString &text, int maximum)
 {
     if (text.size() <= maximum)
         return text;
-    const QString mark = QStringLiteral("…(%1 more)…").arg(text.size() - maximum);
+    const QString mark =
+        QStringLiteral("…(%1 more)…").arg(groupedText(std::uint64_t(text.size() - maximum)));
     const int keep = std::max(2, maximum - int(mark.size()));
     return text.left(keep / 2) + mark + text.right(keep - keep / 2);
 }

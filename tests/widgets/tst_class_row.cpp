@@ -35,7 +35,7 @@ QString textOf(const RunComparison &comparison, const CheckpointComparison &show
     QString text;
     for (const auto &segment : classRow(comparison, shown, brief, Theme::of({})))
         text += segment.text;
-    return text.replace(QChar(QChar::Nbsp), u' ').simplified();
+    return text.remove(QChar(0x2060)).replace(QChar(QChar::Nbsp), u' ').simplified();
 }
 
 } // namespace

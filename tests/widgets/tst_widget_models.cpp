@@ -280,15 +280,15 @@ void TestWidgetModels::aPlaceholderIsNoShape()
     row.layoutKnownB = false;
     TensorTableModel model;
     model.setComparison(makeComparison({row}, {}));
-    QCOMPARE(cell(model, 0, int(TensorColumn::Shape)), QStringLiteral("8×4 → unknown"));
-    QCOMPARE(cell(model, 0, int(TensorColumn::DType)), QStringLiteral("float32 → unknown"));
+    QCOMPARE(cell(model, 0, int(TensorColumn::Shape)), QStringLiteral("8×4 → ?"));
+    QCOMPARE(cell(model, 0, int(TensorColumn::DType)), QStringLiteral("float32 → ?"));
     row.layoutKnownA = false;
     model.setComparison(makeComparison({row}, {}));
-    QCOMPARE(cell(model, 0, int(TensorColumn::Shape)), QStringLiteral("unknown"));
+    QCOMPARE(cell(model, 0, int(TensorColumn::Shape)), QStringLiteral("?"));
     row.a.reset();
     row.status = ItemStatus::OnlyInB;
     model.setComparison(makeComparison({row}, {}));
-    QCOMPARE(cell(model, 0, int(TensorColumn::Shape)), QStringLiteral("unknown"));
+    QCOMPARE(cell(model, 0, int(TensorColumn::Shape)), QStringLiteral("?"));
     const std::vector<Fact> facts = tensorFacts(row, nullptr, nullptr, nullptr);
     const auto shape = std::find_if(facts.begin(), facts.end(),
                                     [](const Fact &f) { return f.name == QLatin1String("shape"); });

@@ -376,6 +376,10 @@ void TestWidgetViews::listSaysWhyItIsEmpty()
     failed.error = QStringLiteral("broken");
     context.setJob(failed);
     QVERIFY(says(QStringLiteral("Not compared: broken")));
+    context.sides[0].phase = context.sides[1].phase = SideState::Phase::Failed;
+    context.setJob(failed);
+    QVERIFY(says(QStringLiteral("Nothing to list: A and B could not be opened.")));
+    context.sides[0].phase = context.sides[1].phase = SideState::Phase::Open;
     context.setStep(makeComparison({identicalRow("a", {{1}})}, {}), std::nullopt);
     list.onlyDifferingAction()->setChecked(true);
     QVERIFY(says(QStringLiteral("Nothing differs here.")));

@@ -37,10 +37,11 @@ double ulpOf(const TensorRow &row)
     return row.status == ItemStatus::Identical ? 0.0 : -1.0;
 }
 
-/// Of the side that is there, of both where they are alike, else "A → B".
+/// Of the side that is there, of both where they are alike, else "A → B"; "?" where it is not known.
 QString ofSides(const TensorRow &row, const QString &textA, const QString &textB)
 {
-    const QString a = layoutText(row.layoutKnownA, textA), b = layoutText(row.layoutKnownB, textB);
+    const QString unknown = QStringLiteral("?");
+    const QString a = row.layoutKnownA ? textA : unknown, b = row.layoutKnownB ? textB : unknown;
     if (!row.a)
         return b;
     return !row.b || a == b ? a : QString(a + QStringLiteral(" → ") + b);

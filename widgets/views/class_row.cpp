@@ -20,6 +20,9 @@ QString tr(const char *text)
     return QCoreApplication::translate("forkpoint::ClassRow", text);
 }
 
+/// A line may end behind a dash, even before a blank that does not break.
+constexpr QChar WordJoiner(0x2060);
+
 /// A class and its count stay on one line.
 QString unbroken(QString text)
 {
@@ -76,7 +79,7 @@ Segments segmentsOf(const std::vector<Entry> &entries, const Theme &theme)
     for (const Entry &entry : entries) {
         if (!segments.empty())
             segments.push_back({QStringLiteral("     ")});
-        segments.push_back({unbroken(entry.sign + u' '), entry.color, !entry.isPlain});
+        segments.push_back({unbroken(entry.sign + WordJoiner + u' '), entry.color, !entry.isPlain});
         for (std::size_t i = 0; i < entry.names.size(); ++i) {
             const auto &[name, link] = entry.names[i];
             if (i > 0)

@@ -18,8 +18,8 @@ namespace {
 /// is not, and anywhere after many characters without one.
 QString breakable(const QString &text)
 {
-    constexpr int MostTogether = 24;
-    constexpr QChar Break(0x200b); // no width
+    constexpr int MostTogether = 8; // of large letters a narrow column has room for few
+    constexpr QChar Break(0x200b);  // no width
     QString result;
     int together = 0;
     for (qsizetype i = 0; i < text.size(); ++i) {
@@ -50,7 +50,8 @@ protected:
     void initStyleOption(QStyleOptionViewItem *option, const QModelIndex &index) const override
     {
         QStyledItemDelegate::initStyleOption(option, index);
-        option->text = breakable(cellText(option->text));
+        constexpr int MostCharacters = 240; // of a name; the tooltip and a copy have more
+        option->text = breakable(elidedMiddle(option->text, MostCharacters));
     }
 
 public:
@@ -101,6 +102,9 @@ void FactsView::setFacts(const std::vector<Fact> &facts)
             item->setFont(0, bold);
         else
             item->setForeground(0, theme.muted);
+        const bool isLong = std::max(fact.a.size(), fact.b.size()) > 60;
+        for (int column = 0; isLong && column < 3; ++column)
+            item->setTextAlignment(column, Qt::AlignTop | Qt::AlignLeft); // the name in sight
         const bool sided = !fact.b.isEmpty();
         for (int column : {1, 2}) {
             item->setFont(column, monospaced(font()));

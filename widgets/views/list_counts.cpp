@@ -75,4 +75,11 @@ QString listedText(const CheckpointComparison &listing, bool values, std::size_t
     return tr("%1 of %2 shown, none compared").arg(groupedText(shown), groupedText(total));
 }
 
+QString failedSidesText(const ViewContext &context)
+{
+    const bool a = context.side(Side::A).phase == SideState::Phase::Failed;
+    const bool b = context.side(Side::B).phase == SideState::Phase::Failed;
+    return a && b ? tr("A and B") : a ? tr("A") : b ? tr("B") : QString();
+}
+
 } // namespace forkpoint

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/compare/comparison.h"
-#include "widgets/pair_notes.h"
+#include "widgets/view_context.h"
 
 #include <QString>
 
@@ -17,5 +17,8 @@ QString countsText(const CheckpointComparison &comparison, bool values, const Pa
                    std::size_t shown, std::optional<StateClass> onlyClass);
 /// Of one side alone: "5 of 118 shown, none compared".
 QString listedText(const CheckpointComparison &listing, bool values, std::size_t shown);
+
+/// "A", "A and B": the sides that could not be opened. Empty where none failed.
+QString failedSidesText(const ViewContext &context);
 
 } // namespace forkpoint

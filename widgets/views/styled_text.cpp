@@ -21,6 +21,7 @@ namespace {
 
 // A file may name a tensor with 100,000 characters, and a layout of these takes seconds.
 constexpr int longestSegment = 400;
+constexpr int longestName = 160; // two lines of a page; the tooltip has more of it
 
 } // namespace
 
@@ -39,8 +40,9 @@ void StyledText::setSegments(std::vector<Segment> segments)
     m_shown.clear();
     bool anyLink = false;
     for (Segment &segment : m_segments) {
-        m_text += segment.text;
-        segment.text = elidedMiddle(segment.text, longestSegment);
+        m_text += QString(segment.text).remove(QChar(0x2060)); // the word joiner: for lines alone
+        const bool isName = !segment.text.contains(u' ');
+        segment.text = elidedMiddle(segment.text, isName ? longestName : longestSegment);
         segment.text.replace(u'\n', QChar::LineSeparator);
         m_shown += segment.text;
         anyLink = anyLink || !segment.link.isEmpty();

@@ -128,7 +128,10 @@ void TensorList::connectModels()
     connect(m_metrics, &MetricsPage::message, this, &TensorList::message);
     connect(m_records, &RecordsPage::tensorRequested, this, [this] { showPage(Page::Tensors); });
     connect(m_context, &ViewContext::comparisonChanged, this, &TensorList::showControls);
-    connect(m_context, &ViewContext::sideChanged, this, &TensorList::showControls);
+    connect(m_context, &ViewContext::sideChanged, this, [this] {
+        showControls();
+        updatePlaceholder();
+    });
     connect(m_context, &ViewContext::stepComparisonChanged, this, [this] { refresh(); });
     connect(m_context, &ViewContext::selectedStepChanged, this, [this] { refresh(); });
     connect(m_context, &ViewContext::selectedTensorChanged, this, [this] { selectFromContext(); });
@@ -303,12 +306,15 @@ void TensorList::updatePlaceholder()
     QString text;
     if (!comparison) {
         const JobState job = m_context->job();
+        const QString failed = failedSidesText(*m_context);
         if (job.phase == JobState::Phase::Running)
             text = tr("Reading…");
+        else if (job.phase == JobState::Phase::Cancelled) // a side may have failed for that alone
+            text = tr("Cancelled before anything was compared. F5 reads both sides again.");
+        else if (!failed.isEmpty())
+            text = tr("Nothing to list: %1 could not be opened.").arg(failed);
         else if (job.phase == JobState::Phase::Failed)
             text = tr("Not compared: %1").arg(displayText(job.error));
-        else if (job.phase == JobState::Phase::Cancelled)
-            text = tr("Cancelled before anything was compared. F5 reads both sides again.");
         else
             text = tr("Open a checkpoint or a run on both sides to compare them.");
     } else if (page() != Page::Pairing && view->model()->rowCount() == 0) {

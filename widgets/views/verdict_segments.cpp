@@ -321,6 +321,7 @@ Segments onlySide(const ViewContext &context, const Theme &theme)
 Segments failedSides(const ViewContext &context, const Theme &theme)
 {
     Segments segments;
+    bool isAnyUnknown = false;
     for (const Side side : {Side::A, Side::B}) {
         const SideState &state = context.side(side);
         if (state.phase != SideState::Phase::Failed)
@@ -339,10 +340,12 @@ Segments failedSides(const ViewContext &context, const Theme &theme)
         segments.push_back({tr(" or "), theme.text});
         segments.push_back({tr("read it by a mapping sheet"), theme.text, false, false,
                             QStringLiteral("mapping:") + (side == Side::A ? u'A' : u'B')});
+        isAnyUnknown = true;
+    }
+    if (isAnyUnknown)
         segments.push_back({tr("\nFolders of ranks, traces and metrics are known by their contents "
                                "too; forkpoint-cli formats lists all that opens."),
                             theme.muted});
-    }
     const QString listed = isOneSideAlone(context) ? listedText(context) : QString();
     if (!segments.empty() && !listed.isEmpty())
         segments.push_back({u'\n' + listed, theme.muted});
