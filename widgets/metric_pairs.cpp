@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/metric_pairs.h"
 
-#include "model/metrics/whole_digits.h"
+#include "model/metrics/printed_text.h"
 #include "widgets/display_text.h"
 #include "widgets/models/natural_order.h"
 
@@ -18,26 +18,10 @@ namespace forkpoint {
 namespace {
 
 constexpr int Float32Digits = 9;
-constexpr int MostZeros = 6; ///< that a decimal is written with before it takes an exponent
 
 QString tr(const char *text)
 {
     return QCoreApplication::translate("forkpoint::MetricPairs", text);
-}
-
-QString printedText(const PrintedDecimal &printed)
-{
-    QString digits = qs(wholeDigits(printed.mantissa < 0 ? -printed.mantissa : printed.mantissa));
-    const bool isNegative = printed.mantissa < 0 || printed.negativeZero;
-    const int places = -printed.exponent;
-    if (printed.exponent > 0 || places > digits.size() + MostZeros)
-        digits += QStringLiteral("e%1").arg(printed.exponent);
-    else if (places > 0) {
-        digits = digits.rightJustified(places + 1, u'0');
-        digits.insert(digits.size() - places, u'.');
-    }
-    return (isNegative ? QStringLiteral("-") : QString()) + digits
-        + (printed.cut ? QStringLiteral("…") : QString());
 }
 
 QString precisionOf(const MetricSeries &series)
@@ -55,7 +39,7 @@ QString metricValueText(const MetricSeries &series, std::size_t point)
 {
     const double value = series.points[point].value;
     if (point < series.printed.size() && std::isfinite(value))
-        return printedText(series.printed[point]);
+        return qs(printedText(series.printed[point]));
     if (series.integers)
         return QString::number(value, 'f', 0);
     if (series.float32)

@@ -6,6 +6,7 @@
 #include "app/core/compare_text.h"
 #include "app/core/digest_check.h"
 #include "app/core/fingerprint_index.h"
+#include "app/core/report_evidence.h"
 #include "app/core/report_file.h"
 #include "app/core/thread_pool.h"
 #include "loaders/open_run.h"
@@ -105,8 +106,9 @@ openRuns(const std::vector<std::string> &paths, const Options &options, ThreadPo
     return opened;
 }
 
+/// The comparison, and what a report keeps of the two runs.
 RunComparison compareRuns(const Options &options, const ComputeBackend &backend,
-                          ThreadPool &threads)
+                          ThreadPool &threads, std::shared_ptr<const ReportEvidence> &evidence)
 {
     std::vector<std::string> paths = {options.pathA, options.pathB};
     paths.insert(paths.end(), options.repeats.begin(), options.repeats.end());
@@ -131,6 +133,8 @@ RunComparison compareRuns(const Options &options, const ComputeBackend &backend,
     addDigestFindings(comparison, *runs[0], *runs[1], {});
     if (runs.size() > 2)
         compareArms(comparison, options, runs, backend, threads);
+    if (options.json || !options.reports.empty())
+        evidence = reportEvidence(*runs[0], *runs[1], comparison);
     return comparison;
 }
 
@@ -140,11 +144,12 @@ int runCompare(const Options &options)
 {
     const auto device = Device::choose(options);
     ThreadPool threads(device ? device->threads() : 1);
-    const RunComparison comparison = device ? compareRuns(options, device->backend(), threads)
-                                            : refused(options, device.error().message(), {});
+    ReportOptions report;
+    const RunComparison comparison = device
+        ? compareRuns(options, device->backend(), threads, report.evidence)
+        : refused(options, device.error().message(), {});
     if (device)
         device->printIncidents();
-    ReportOptions report;
     report.histograms = options.compare.full;
     report.request = reportRequest(
         {options.pathA, options.pathB, options.compare, options.steps, options.open}, comparison);

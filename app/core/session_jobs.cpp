@@ -3,6 +3,7 @@
 
 #include "app/core/digest_check.h"
 #include "app/core/output_file.h"
+#include "app/core/report_evidence.h"
 #include "app/core/report_file.h"
 #include "app/core/side_listing.h"
 #include "app/core/snapshot_clock.h"
@@ -173,13 +174,16 @@ JobBatch unchangedBatch(SessionInputs inputs, std::optional<Step> step,
     };
 }
 
-JobBatch exportBatch(std::shared_ptr<const RunComparison> comparison, ReportOptions options,
-                     std::string path)
+JobBatch exportBatch(SessionInputs inputs, std::shared_ptr<const RunComparison> comparison,
+                     ReportOptions options, std::string path)
 {
-    return [=, comparison = std::move(comparison), options = std::move(options),
-            path = std::move(path)](JobControl &control) -> Result<Batch> {
+    return [=, inputs = std::move(inputs), comparison = std::move(comparison),
+            options = std::move(options),
+            path = std::move(path)](JobControl &control) mutable -> Result<Batch> {
         control.report({"writing", path, 0, 0, 0, 0});
         FP_CHECK(checkOutput(path, std::array{comparison->pathA, comparison->pathB}));
+        if (inputs.a && inputs.b)
+            options.evidence = reportEvidence(*inputs.a, *inputs.b, *comparison);
         if (const auto written = writeReport(path, *comparison, options); !written)
             return written.error();
         return Batch::Done;

@@ -74,7 +74,7 @@ JobBatch compareStepBatch(SessionInputs inputs, std::optional<Step> step,
 JobBatch unchangedBatch(SessionInputs inputs, std::optional<Step> step,
                         Deliver<std::optional<Error>> deliver);
 /// The bytes that `forkpoint-cli compare --report` writes for the same comparison and options.
-JobBatch exportBatch(std::shared_ptr<const RunComparison> comparison, ReportOptions options,
-                     std::string path);
+JobBatch exportBatch(SessionInputs inputs, std::shared_ptr<const RunComparison> comparison,
+                     ReportOptions options, std::string path);
 
 } // namespace forkpoint

@@ -281,7 +281,7 @@ void Session::Core::exportReport(std::string path)
     }
     Job job;
     job.title = "Exporting " + path;
-    job.batch = exportBatch(m_comparison, reportOptions(), std::move(path));
+    job.batch = exportBatch(inputs(), m_comparison, reportOptions(), std::move(path));
     add(std::move(job), JobWatch::Kind::Major);
 }
 

@@ -108,8 +108,12 @@ public:
     void operator()(const StepsPlot &block) { html += picture(svgOf(block), PageWidth); }
     void operator()(const MetricPlot &block)
     {
-        html += QLatin1String("<p>") + escaped(describe(block)) + QLatin1String("</p>")
-            + picture(svgOf(block), PageWidth);
+        const std::string curves = svgOfCurves(block);
+        html += QLatin1String("<p>") + escaped(describe(block)) + QLatin1String("</p>");
+        if (!curves.empty())
+            html += picture(curves, PageWidth);
+        if (block.hasDifference())
+            html += picture(svgOf(block), PageWidth);
     }
     void operator()(const TensorPlot &block)
     {

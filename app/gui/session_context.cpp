@@ -7,6 +7,7 @@
 #include "loaders/directory_loader.h"
 #include "loaders/loader.h"
 #include "loaders/traces/mapping_sheet.h"
+#include "model/report/report_evidence.h"
 #include "model/text/shell_word.h"
 #include "widgets/display_text.h"
 
@@ -389,6 +390,12 @@ ReportOptions SessionContext::reportOptions() const
     options.histograms = m_options.full;
     if (m_comparison)
         options.request = reportRequest(command(std::nullopt), *m_comparison);
+    if (m_comparison) {
+        auto evidence = std::make_shared<ReportEvidence>();
+        evidence->curves = curvesOf(m_sides[0].metrics, m_sides[1].metrics, m_comparison->metrics,
+                                    evidence->curvesLeftOut);
+        options.evidence = std::move(evidence);
+    }
     return options;
 }
 

@@ -3,6 +3,7 @@
 #include "app/gui/file_names.h"
 #include "app/gui/session_context.h"
 #include "model/compare/divergence_row.h"
+#include "model/report/report_evidence.h"
 #include "widgets/display_text.h"
 
 #include <QDir>
@@ -17,6 +18,18 @@ namespace {
 QString absolute(const QString &path)
 {
     return QDir::isAbsolutePath(path) ? path : QDir::cleanPath(QDir::currentPath() + u'/' + path);
+}
+
+/// The numbers that a report keeps of one side.
+std::vector<MetricSeries> keptMetrics(const ReportEvidence &evidence, Side side)
+{
+    std::vector<MetricSeries> metrics;
+    for (const MetricCurves &curves : evidence.curves) {
+        const MetricCurve &curve = side == Side::A ? curves.a : curves.b;
+        if (!curve.series.points.empty())
+            metrics.push_back(curve.series);
+    }
+    return metrics;
 }
 
 } // namespace
@@ -38,6 +51,8 @@ void SessionContext::takeSide(Side side, const SideSnapshot &snapshot)
     state.format = displayText(snapshot.format);
     if (snapshot.phase != SideSnapshot::Phase::Recorded)
         m_report.reset();
+    if (m_report && m_report->options.evidence)
+        state.metrics = keptMetrics(*m_report->options.evidence, side);
     if (snapshot.run) {
         state.format = displayText(snapshot.run->format());
         state.steps = snapshot.run->steps();

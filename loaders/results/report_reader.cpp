@@ -2,6 +2,7 @@
 #include "loaders/results/report_reader.h"
 
 #include "loaders/limits.h"
+#include "loaders/results/report_evidence_reader.h"
 #include "loaders/results/report_rows.h"
 #include "loaders/results/report_trace.h"
 #include "loaders/text/json_fields.h"
@@ -279,6 +280,7 @@ Result<RecordedReport> readReport(std::string_view json)
         comparison.diagnostics.push_back(diagnosticOf(fields));
     });
     readRequest(root, report.options);
+    report.options.evidence = reportEvidenceOf(root, problem);
     numberPositions(shown);
     if (!problem.error)
         checkAgainstRows(root, comparison, problem);

@@ -302,7 +302,7 @@ ReportDocument makeReport(const RunComparison &comparison, const ReportOptions &
         if (!comparison.shown.resume.empty())
             document.sections.push_back(resumeSection(comparison));
         if (!comparison.metrics.empty())
-            document.sections.push_back(metricsSection(comparison));
+            document.sections.push_back(metricsSection(comparison, options.evidence.get()));
     }
     document.sections.push_back(notComparedSection(comparison));
     if (compared)

@@ -3,6 +3,7 @@
 
 #include "model/compare/diff_stats.h"
 #include "model/compare/run_comparison.h"
+#include "model/metrics/metric_curve.h"
 #include "model/report/report_json.h"
 
 #include <cstdint>
@@ -73,6 +74,9 @@ struct StepsPlot
 struct MetricPlot
 {
     MetricComparison metric;
+    MetricCurves curves = {}; ///< without a name: not kept
+
+    bool hasDifference() const { return metric.firstProvenDifference.has_value(); }
 };
 
 struct TensorPlot
@@ -140,6 +144,6 @@ ReportSection readingSection();
 ReportSection tensorsSection(const RunComparison &comparison);
 /// The causal chain, each rank's first mismatch, what to record next.
 ReportSection chainSection(const RunComparison &comparison);
-ReportSection metricsSection(const RunComparison &comparison);
+ReportSection metricsSection(const RunComparison &comparison, const ReportEvidence *evidence);
 
 } // namespace forkpoint

@@ -151,7 +151,8 @@ public:
 
     void operator()(const MetricPlot &block)
     {
-        out += "<figure>" + element("figcaption", {}, markupText(describe(block))) + svgOf(block)
+        out += "<figure>" + element("figcaption", {}, markupText(describe(block)))
+            + svgOfCurves(block) + (block.hasDifference() ? svgOf(block) : std::string())
             + "</figure>\n";
     }
 

@@ -2,6 +2,7 @@
 #include "model/report/report_json.h"
 
 #include "model/compare/row_stats.h"
+#include "model/report/report_json_evidence.h"
 #include "model/report/report_json_trace.h"
 #include "model/text/json_values.h"
 #include "model/text/json_writer.h"
@@ -302,6 +303,8 @@ std::string reportJson(const RunComparison &comparison, const ReportOptions &opt
     writeChain(json, comparison.chain);
     writeRanks(json, comparison.ranks);
     writeMetrics(json, comparison.metrics);
+    if (options.evidence)
+        writeCurves(json, *options.evidence);
     writeResume(json, shown.resume, true);
     writeNextCapture(json, comparison.nextCapture);
     writeFindings(json, comparison.findings);

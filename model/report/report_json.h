@@ -3,11 +3,14 @@
 
 #include "model/compare/run_comparison.h"
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace forkpoint {
+
+struct ReportEvidence;
 
 /// What was asked for, so that a reader can ask again.
 struct ReportRequest
@@ -26,6 +29,8 @@ struct ReportOptions
     /// --environment: pairs written under "environment"; empty leaves the member out.
     std::vector<std::pair<std::string, std::string>> environment;
     ReportRequest request; ///< written under "request"; empty leaves the member out
+    /// What a comparison itself does not keep of the two runs; null: nothing.
+    std::shared_ptr<const ReportEvidence> evidence = {};
 };
 
 /// The document "forkpoint.report/1": a pure function of its arguments, the same bytes always.

@@ -2,6 +2,7 @@
 #include "model/report/report_svg.h"
 
 #include "model/format.h"
+#include "model/report/svg_axis.h"
 #include "model/report/svg_writer.h"
 #include "model/text/printable.h"
 
@@ -12,34 +13,7 @@ namespace forkpoint {
 
 namespace {
 
-// --- an axis of numbers
-
-struct Axis
-{
-    double first = 0, last = 1; ///< in data
-    double begin = 0, end = 1;  ///< in pixels
-
-    double at(double value) const
-    {
-        return last == first ? (begin + end) / 2
-                             : begin + (value - first) / (last - first) * (end - begin);
-    }
-};
-
-/// Whole numbers 1, 2 or 5 times a power of ten apart, at most `most` of them.
-std::vector<double> roundTicks(double first, double last, int most)
-{
-    double step = 1;
-    for (int i = 0; (last - first) / step > most; ++i)
-        step *= i % 3 == 1 ? 2.5 : 2;
-    std::vector<double> ticks;
-    const double begin = std::ceil(first / step) * step;
-    for (int i = 0; i <= most; ++i) {
-        if (begin + i * step <= last)
-            ticks.push_back(begin + i * step);
-    }
-    return ticks;
-}
+using Axis = SvgAxis;
 
 /// "1", "100", "1e+06"
 std::string powerOfTen(double exponent)
@@ -113,7 +87,7 @@ void drawStepAxis(SvgWriter &svg, const StepsPlot &plot, const Axis &axis, doubl
         }
         return;
     }
-    for (const double tick : roundTicks(axis.first, axis.last, 8))
+    for (const double tick : wholeTicks(axis.first, axis.last, 8))
         svg.text(axis.at(tick), y + 16, significant(tick, 15), "middle");
 }
 
@@ -255,7 +229,7 @@ void drawOutline(SvgWriter &svg, const PowerHistogram &histogram, const Axis &po
 // --- a metric
 
 constexpr int MetricWidth = 960, MetricHeight = 190;
-constexpr double MetricLeft = 62, MetricRight = 946, MetricTop = 14, MetricBottom = 130,
+constexpr double MetricLeft = 82, MetricRight = 946, MetricTop = 14, MetricBottom = 130,
                  MetricZero = 150;
 
 /// The range of |B-A| in decades, where it is not zero.
@@ -275,14 +249,19 @@ Axis decadesOf(const MetricComparison &metric)
     return {lowest, std::max(highest, lowest + 1), MetricBottom, MetricTop};
 }
 
-void drawMetricMark(SvgWriter &svg, const MetricDifference &entry, double x, const Axis &decades)
+/// `written`: where the last word ended, which the next must not cover.
+void drawMetricMark(SvgWriter &svg, const MetricDifference &entry, double x, const Axis &decades,
+                    double &written)
 {
     if (entry.different == 0) {
         svg.circle(x, MetricZero, 2.5, "equal");
         return;
     }
     if (!entry.least) {
-        svg.text(x, MetricTop + 4, "NaN", "middle", "label different");
+        svg.line(x, MetricTop - 8, x, MetricTop - 2, "range");
+        if (x >= written)
+            svg.text(x + 3, MetricTop - 4, "no number", x > MetricRight - 70 ? "end" : "start");
+        written = std::max(written, x + 80);
         return;
     }
     const auto heightOf = [&](double value) {
@@ -347,20 +326,22 @@ std::string svgOf(const MetricPlot &plot)
     const Axis steps{double(metric.differences.front().first),
                      double(metric.differences.back().last), MetricLeft + 8, MetricRight - 8};
     const Axis decades = decadesOf(metric);
-    for (const double tick : roundTicks(decades.first, decades.last, 6)) {
+    for (const double tick : wholeTicks(decades.first, decades.last, 6)) {
         const double y = decades.at(tick);
         svg.line(MetricLeft, y, MetricRight, y, "grid");
         svg.text(MetricLeft - 6, y + 4, powerOfTen(tick), "end");
     }
     svg.line(MetricLeft, MetricZero, MetricRight, MetricZero, "axis");
     svg.text(MetricLeft - 6, MetricZero + 4, "equal", "end");
-    for (const double tick : roundTicks(steps.first, steps.last, 10))
+    for (const double tick : wholeTicks(steps.first, steps.last, 10))
         svg.text(steps.at(tick), MetricZero + 18, significant(tick, 15), "middle");
     svg.text((MetricLeft + MetricRight) / 2, MetricHeight - 6,
              "step; |B\u2212A| of " + metric.name + ", \u25cf positive, \u25cb negative", "middle");
+    double written = 0;
     for (const MetricDifference &entry : metric.differences)
         drawMetricMark(svg, entry,
-                       (steps.at(double(entry.first)) + steps.at(double(entry.last))) / 2, decades);
+                       (steps.at(double(entry.first)) + steps.at(double(entry.last))) / 2, decades,
+                       written);
     return svg.take();
 }
 

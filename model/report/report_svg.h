@@ -12,6 +12,8 @@ namespace forkpoint {
 
 std::string svgOf(const StepsPlot &plot);
 std::string svgOf(const MetricPlot &plot);
+/// The two series themselves, over one axis of steps. Empty where they are not kept.
+std::string svgOfCurves(const MetricPlot &plot);
 /// |A|, |B| and |B-A| of one tensor by power of two.
 std::string svgOfMagnitudes(const TensorPlot &plot);
 /// Its ULP distances by power of two.

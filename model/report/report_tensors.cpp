@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The sections of a report that speak of tensors and of metrics.
+// The sections of a report that speak of tensors.
 #include "model/report/report_document.h"
 
 #include "model/compare/divergence_row.h"
@@ -15,7 +15,6 @@ namespace forkpoint {
 namespace {
 
 constexpr std::size_t PlottedTensors = 4;
-constexpr std::size_t PlottedMetrics = 3;
 
 bool differs(const TensorRow &row)
 {
@@ -240,32 +239,6 @@ void addOneSided(const std::vector<TensorRow> &tensors, ReportSection &section)
         section.blocks.emplace_back(std::move(table));
 }
 
-std::string metricText(const MetricComparison &metric, int digits)
-{
-    const auto found = metric.firstPrintedDifference.find(digits);
-    if (found != metric.firstPrintedDifference.end())
-        return std::to_string(found->second);
-    return metric.bitsKnown ? "never" : "not seen";
-}
-
-std::string bitText(const MetricComparison &metric)
-{
-    if (metric.firstBitDifference)
-        return "step " + std::to_string(*metric.firstBitDifference);
-    if (metric.bitsKnown)
-        return "never";
-    return metric.firstProvenDifference
-        ? "at or before step " + std::to_string(*metric.firstProvenDifference)
-        : "not known";
-}
-
-ReportTone toneOf(const MetricComparison &metric)
-{
-    if (metric.firstProvenDifference)
-        return ReportTone::Different;
-    return metric.bitsKnown ? ReportTone::Equal : ReportTone::Unknown;
-}
-
 } // namespace
 
 ReportSection tensorsSection(const RunComparison &comparison)
@@ -300,45 +273,6 @@ ReportSection tensorsSection(const RunComparison &comparison)
     return section;
 }
 
-ReportSection metricsSection(const RunComparison &comparison)
-{
-    ReportSection section{"metrics", "Logged metrics", {}};
-    ReportTable table;
-    table.columns = {{"metric", false},
-                     {"common steps", true},
-                     {"steps that differ", true},
-                     {"first bit difference", true},
-                     {"first seen with 4 digits", true},
-                     {"with 6 digits", true},
-                     {"precision", false}};
-    for (const MetricComparison &metric : comparison.metrics) {
-        if (++table.total > ReportRows)
-            continue;
-        table.rows.push_back({verbatim(metric.name),
-                              numberCell(metric.commonSteps),
-                              {grouped(metric.differentSteps), toneOf(metric), false, {}},
-                              {bitText(metric), {}, false, {}},
-                              {metricText(metric, 4), {}, false, {}},
-                              {metricText(metric, 6), {}, false, {}},
-                              {metric.bitsKnown ? "every bit known" : "printed numbers only",
-                               metric.bitsKnown ? ReportTone::Plain : ReportTone::Unknown,
-                               false,
-                               {}}});
-    }
-    std::vector<const MetricComparison *> plotted;
-    for (const MetricComparison &metric : comparison.metrics) {
-        if (metric.firstProvenDifference)
-            plotted.push_back(&metric);
-    }
-    std::stable_partition(plotted.begin(), plotted.end(), [](const MetricComparison *metric) {
-        return metric->name.find("loss") != std::string::npos;
-    });
-    for (std::size_t i = 0; i < std::min(plotted.size(), PlottedMetrics); ++i)
-        section.blocks.emplace_back(MetricPlot{*plotted[i]});
-    section.blocks.emplace_back(std::move(table));
-    return section;
-}
-
 std::string describe(const StepsPlot &plot)
 {
     std::string text;
@@ -350,25 +284,6 @@ std::string describe(const StepsPlot &plot)
     }
     if (plot.marks.size() > Listed)
         text += " and " + grouped(plot.marks.size() - Listed) + " more";
-    return text + ".";
-}
-
-std::string describe(const MetricPlot &plot)
-{
-    const MetricComparison &metric = plot.metric;
-    std::string text = metric.name + ": differs at " + grouped(metric.differentSteps) + " of "
-        + counted(metric.commonSteps, "common step", "common steps");
-    if (metric.firstBitDifference)
-        text += ", first at step " + std::to_string(*metric.firstBitDifference);
-    std::optional<double> least, largest;
-    for (const MetricDifference &entry : metric.differences) {
-        if (!entry.least)
-            continue;
-        least = std::min(least.value_or(*entry.least), *entry.least);
-        largest = std::max(largest.value_or(*entry.largest), *entry.largest);
-    }
-    if (least)
-        text += "; B\u2212A from " + significant(*least, 3) + " to " + significant(*largest, 3);
     return text + ".";
 }
 

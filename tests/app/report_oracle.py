@@ -266,6 +266,69 @@ def metric_differences() -> None:
     expect(metric["different_steps"] == sum(1 for _, difference in expected if difference != 0), "differing steps of the loss")
 
 
+def curves(folder: Path) -> None:
+    """Both series of a metric: every logged number where they are few, marked gaps, NaN, and thinning that says so."""
+    rows = {name: {} for name in "AB"}
+    for step in range(1, 41):
+        value = float("nan") if step == 7 else 8.0 / step
+        rows["A"][step] = value
+        if not 20 <= step < 25:
+            rows["B"][step] = value if step < 30 else float("inf") if step == 35 else value + 0.25
+    for name, numbers in rows.items():
+        lines = [json.dumps({"step": step, "loss": value}) for step, value in numbers.items()]
+        (folder / f"few_{name}.jsonl").write_text("\n".join(lines) + "\n")
+    files = {suffix: folder / f"few.{suffix}" for suffix in ("html", "json", "md")}
+    options = [word for file in files.values() for word in ("--report", file)]
+    run("compare", "few_A.jsonl", "few_B.jsonl", *options, cwd=folder)
+    document = json.loads(files["json"].read_text())
+    curve = next(c for c in document["curves"] if c["name"] == "loss")
+    for name in "AB":
+        side = curve[name.lower()]
+        expect(side["steps"] == list(rows[name]) and side["logged"] == len(rows[name]), f"curve of {name}: steps")
+        spelled = [float(value) for value in side["values"]]
+        expect(repr(spelled) == repr(list(rows[name].values())), f"curve of {name}: {spelled}")
+        expect(side.get("not_finite", 0) == (1 if name == "A" else 2), f"curve of {name}: NaN and infinities")
+    expect(curve["a"]["after_gap"] == [] and curve["b"]["after_gap"] == [25], "the gap of B")
+    page = files["html"].read_text()
+    Page(page, "few.html")
+    figure = next(f for f in page.split("<figure>") if "differs at" in f)
+    paths = re.findall(r'<path class="outline ([ab])" d="([^"]*)"', figure)
+    pieces = {side: path.count("M") for side, path in paths}
+    # A breaks at NaN, B also at what it did not log and at its infinity.
+    expect(pieces == {"a": 2, "b": 4}, f"pieces of the curves: {pieces}")
+    for word in ("A NaN", "B NaN", "B +Inf", "\u2260 from step 30"):
+        expect(f">{word}<" in figure, f"the plot does not say {word}")
+    # Numbers as they were printed keep their digits, and stand for an interval.
+    for name, last in (("A", "1.25"), ("B", "1.5")):
+        text = "".join(f" iteration {step:8}/ 3 | consumed samples: {step} | lm loss: {4 - step / 4 if step < 3 else last}0E+00 |\n"
+                       for step in (1, 2, 3))
+        (folder / f"printed_{name}.log").write_text(text)
+    printed = json.loads(run("compare", "printed_A.log", "printed_B.log", "--json", cwd=folder).stdout)
+    side = next(c for c in printed["curves"] if c["name"] == "lm loss")["b"]
+    expect(side["bits_known"] is False and side["values"] == ["3.750", "3.50", "1.50"], f"printed numbers: {side}")
+    # Many: both sides keep the same steps, all around the first difference, and say how many there were.
+    many = range(1, 6001)
+    for name in "AB":
+        (folder / f"many_{name}.jsonl").write_text("".join(
+            json.dumps({"step": s, "loss": 6000.0 / s + (1e-3 if name == "B" and s >= 4321 else 0.0) + (500.0 if s == 777 else 0.0)}) + "\n"
+            for s in many))
+    files = {suffix: folder / f"manycurve.{suffix}" for suffix in ("html", "json", "md")}
+    run("compare", "many_A.jsonl", "many_B.jsonl", *[w for f in files.values() for w in ("--report", f)], cwd=folder)
+    document = json.loads(files["json"].read_text())
+    side = document["curves"][0]["a"]
+    kept = side["steps"]
+    expect(side["logged"] == 6000 and len(kept) <= 1024 and kept == document["curves"][0]["b"]["steps"], "thinned steps")
+    expect({1, 777, 6000} | set(range(4321 - 50, 4321 + 51)) <= set(kept), "thinned: ends, extremes, the first difference")
+    expect(side["after_gap"] == [], "what was thinned is no gap")
+    expect(all(v == 6000.0 / s + (500.0 if s == 777 else 0.0) for s, v in zip(kept, side["values"])), "thinned values")
+    expect(f"drawn by {len(kept):,} of 6,000 numbers" in " ".join(Page(files["html"].read_text(), "m").text), "thinning is said")
+    again = {suffix: folder / f"curve-again.{suffix}" for suffix in files}
+    for name in ("few", "manycurve"):
+        run("report", folder / f"{name}.json", *[w for f in again.values() for w in ("--report", f)])
+        for suffix, file in again.items():
+            expect(file.read_bytes() == (folder / f"{name}.{suffix}").read_bytes(), f"{name}.{suffix}: not the same when read back")
+
+
 def hostile(folder: Path) -> None:
     safetensors(folder / "a.st", {name: [1.0, 2.0] for name in HOSTILE})
     safetensors(folder / "b.st", {name: [1.0, 2.5] for name in HOSTILE})
@@ -350,6 +413,11 @@ def refusals(folder: Path) -> None:
         "negative count": altered(lambda d: d["tensors"][tensor].update(elements=-1)),
         "histogram": altered(lambda d: d["tensors"][tensor].update(histogram={"abs_a": {"99999": 1}, "abs_b": {}, "abs_difference": {}})),
         "fingerprint": altered(lambda d: d["tensors"][0].update(fingerprint_a="00")),
+        "curve of too few numbers": altered(lambda d: d["curves"][0]["a"]["values"].pop()),
+        "curve of falling steps": altered(lambda d: d["curves"][0]["a"]["steps"].reverse()),
+        "curve of too many steps": altered(lambda d: d["curves"][0]["a"].update(logged=5000, steps=list(range(5000)), values=[0.0] * 5000)),
+        "curve of a word": altered(lambda d: d["curves"][0]["a"]["values"].__setitem__(0, "much")),
+        "curve with a gap elsewhere": altered(lambda d: d["curves"][0]["a"].update(after_gap=[10**6])),
         "step": altered(lambda d: d["steps"][0].update(step=1 << 64)),
     }
     file = folder / "broken.json"
@@ -374,6 +442,7 @@ def main() -> int:
         traces(folder)
         captures(folder)
         metric_differences()
+        curves(folder)
         hostile(folder)
         missing_shard(folder)
         cut(folder)

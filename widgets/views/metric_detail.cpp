@@ -59,6 +59,7 @@ std::vector<std::pair<double, double>> curveOf(const MetricSeries &series)
 
 MetricDetail::MetricDetail(ViewContext *context, MetricsPage *metrics, QWidget *parent)
     : QWidget(parent),
+      m_context(context),
       m_metrics(metrics),
       m_model(new MetricStepModel(this)),
       m_title(new QLabel(this)),
@@ -106,8 +107,13 @@ void MetricDetail::refresh()
         note += tr(" · %1 of %2 steps are listed")
                     .arg(groupedText(MetricStepModel::MostRows), groupedText(m_model->steps()));
     const bool isKept = !pair || pair->a || pair->b;
+    const bool isReport = m_context->side(Side::A).phase == SideState::Phase::Recorded;
     if (!isKept)
-        note += tr(" · a report keeps no numbers of a metric, the strip above shows B−A");
+        note += tr(" · this report keeps no numbers of the metric, the strip above shows B−A");
+    else if (isReport && pair && pair->compared && pair->compared->commonSteps > m_model->steps())
+        note += tr(" · the report keeps %1 steps of %2: those around the first difference, and the "
+                   "extremes of the others")
+                    .arg(groupedText(m_model->steps()), groupedText(pair->compared->commonSteps));
     m_note->setText(note);
     m_plot->setEmptyText(isKept ? tr("No finite number was logged.") : QString());
     const auto &first = pair && pair->compared ? pair->compared->firstProvenDifference

@@ -35,6 +35,7 @@ private:
     void refresh();
     void plot();
 
+    ViewContext *m_context;
     MetricsPage *m_metrics;
     MetricStepModel *m_model;
     QLabel *m_title, *m_note;
