@@ -42,6 +42,18 @@ std::string classTable(const CheckpointComparison &comparison)
     return text;
 }
 
+/// What the table of classes and the lists below it count: beside traces no records.
+std::string shownTitle(const RunComparison &comparison)
+{
+    const bool besideTraces =
+        comparison.verdict.coverage.recordsTotal > 0 && !comparison.shown.byClass.empty();
+    std::string text = comparison.shownStep ? "step " + std::to_string(*comparison.shownStep) : "";
+    if (besideTraces)
+        text +=
+            std::string(text.empty() ? "" : ", ") + "tensors and values that were kept as a whole";
+    return text.empty() ? text : text + ":\n";
+}
+
 std::string chainLine(const ChainLink &link)
 {
     std::string text =
@@ -261,8 +273,7 @@ std::string compareText(const RunComparison &comparison)
     text += chainTable(comparison);
     text += rankTable(comparison.ranks);
     text += captureLines(comparison.nextCapture);
-    if (comparison.shownStep)
-        text += "step " + std::to_string(*comparison.shownStep) + ":\n";
+    text += shownTitle(comparison);
     text += classTable(shown);
     using enum ItemStatus;
     text += section("different tensors", rowsWith(shown.tensors, Different), tensorLine);

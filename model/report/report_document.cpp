@@ -153,8 +153,7 @@ ReportSection divergenceSection(const RunComparison &comparison)
 {
     ReportSection section{"divergence", "Where the runs part", {}};
     if (const auto &divergence = comparison.firstDivergence) {
-        section.blocks.emplace_back(ReportText{divergence->sentence, ReportTone::Different});
-        ReportFacts facts;
+        ReportFacts facts; // the sentence stands at the top of the report
         if (divergence->step)
             facts.facts.emplace_back("Step",
                                      ReportCell{std::to_string(*divergence->step), {}, false, {}});

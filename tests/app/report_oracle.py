@@ -218,7 +218,13 @@ def captures(folder: Path) -> None:
         options = [word for file in files.values() for word in ("--report", file)]
         run("compare", "captures/A", f"captures/{b}", "--no-index", *options)
         document, page = json.loads(files["json"].read_text()), files["html"].read_text()
-        Page(page, f"capture-{b}.html")
+        text = " ".join(Page(page, f"capture-{b}.html").text)
+        sentence = document["first_divergence"]["sentence"]
+        for suffix, said in (("html", text), ("md", files["md"].read_text().replace("\\", ""))):
+            expect(said.count(sentence) == 1, f"capture-{b}.{suffix}: says {said.count(sentence)} times where the runs part")
+        printed = run("compare", "captures/A", f"captures/{b}", "--no-index").stdout.decode().splitlines()
+        title = printed[next(i for i, line in enumerate(printed) if line.startswith("class ")) - 1]
+        expect(title == f"step {document['step']}, tensors and values that were kept as a whole:", f"capture {b}: {title}")
         first = document["first_divergence"]
         micro_batch = f"micro_batch_{first['micro_batch']}." if "micro_batch" in first else ""
         path = f"{first['stage']}.{micro_batch}{first['name']}"
