@@ -46,6 +46,16 @@ std::string withoutGroups(std::string_view text)
     return plain;
 }
 
+/// A number that was printed by a format of fixed digits ("{:.3f}", "{:.4g}"): that its text is a
+/// binary fraction says nothing of the number.
+std::optional<DecimalText> parseFormatted(std::string_view text)
+{
+    auto number = parseDecimal(text);
+    if (number)
+        number->dyadic = false;
+    return number;
+}
+
 /// "key: value | key: value |", as Megatron-LM's training_log joins them.
 void addFields(std::string_view fields, const std::string &prefix, ConsoleLine &into)
 {
@@ -56,7 +66,7 @@ void addFields(std::string_view fields, const std::string &prefix, ConsoleLine &
         const std::size_t colon = field.rfind(": ");
         if (colon == std::string_view::npos)
             continue;
-        const auto number = parseDecimal(trimmed(field.substr(colon + 1)));
+        const auto number = parseFormatted(trimmed(field.substr(colon + 1)));
         const std::string_view name = trimmed(field.substr(0, colon));
         if (number && !name.empty())
             into.numbers.emplace_back(prefix + std::string(name), *number);
@@ -112,7 +122,7 @@ std::optional<ConsoleLine> parseTitan(std::string_view line)
         }
         const bool percent = word.ends_with('%');
         const auto number =
-            parseDecimal(withoutGroups(word.substr(0, word.size() - (percent ? 1 : 0))));
+            parseFormatted(withoutGroups(word.substr(0, word.size() - (percent ? 1 : 0))));
         if (number && !name.empty())
             result.numbers.emplace_back(name, *number);
         name.clear();
@@ -150,7 +160,8 @@ std::optional<ConsoleLine> parsePythonDict(std::string_view line)
         rest = trimmed(rest.substr(1));
         const auto quoted = takeQuoted(rest);
         const std::size_t comma = std::min(rest.find(','), rest.size());
-        auto number = parseDecimal(quoted ? *quoted : trimmed(rest.substr(0, comma)));
+        auto number =
+            quoted ? parseFormatted(*quoted) : parseDecimal(trimmed(rest.substr(0, comma)));
         if (number && quoted) // "{:.4g}" prints 1234.4 as a whole number
             number->wholeNumber = false;
         rest.remove_prefix(std::min(comma + 1, rest.size()));

@@ -20,6 +20,18 @@ constexpr int EnoughDecimals = 12;
 /// Names of one kind of what is left out that are told apart.
 constexpr std::size_t MostLeftOut = 1000;
 
+/// Significant digits by which every float64 is told from all others.
+constexpr int DigitsOfEveryFloat64 = 17;
+
+/// Zeros at the end that no shortest text has ("1.000", "2.50E+00"): a format of fixed digits, which
+/// rounds, printed it.
+bool isPadded(const DecimalText &number)
+{
+    const PrintedDecimal &printed = number.printed;
+    return printed.exponent < -1 && printed.mantissa % 10 == 0 && !printed.exact
+        && number.significantDigits < DigitsOfEveryFloat64;
+}
+
 bool byStep(const MetricPoint &left, const MetricPoint &right)
 {
     return left.step < right.step;
@@ -94,9 +106,10 @@ bool MetricsTable::addText(std::string_view metric, std::int64_t step, const Dec
     const bool whole = number.wholeNumber || number.printed.exact;
     column->whole &= whole;
     column->dyadic &= whole || number.dyadic;
+    column->padded |= isPadded(number);
     if (changed && column->dyadicDecimals < EnoughDecimals && number.printed.exponent < 0)
         column->dyadicDecimals -= number.printed.exponent;
-    m_anyFull |= column->full;
+    m_anyFull |= column->full && !column->padded;
     append(*column, step, number.value, &number.printed);
     return true;
 }
@@ -206,7 +219,7 @@ bool MetricsTable::bitsKnown(const Column &column) const
     const bool isBinary = column.dyadic && column.dyadicDecimals >= EnoughDecimals;
     const bool unrounded =
         column.full || column.whole || isBinary || (column.constant && m_anyFull);
-    return !column.text || column.integers || (unrounded && !column.lossy);
+    return !column.text || column.integers || (unrounded && !column.lossy && !column.padded);
 }
 
 void MetricsTable::repeats(const std::string &name, const MetricPoint &old, const MetricPoint &kept)

@@ -20,7 +20,8 @@ namespace forkpoint {
 /// Numbers that come as text keep what the text tells. Of a metric whose texts all look rounded,
 /// the bits are not known: they are where a text has 15 digits or more, where all are whole numbers
 /// or binary fractions too many to be so by chance, and, for a constant, where another metric of the
-/// file is written in full. Where a whole number is more than a float64 holds, they are if all are
+/// file is written in full; never where one ends in zeros as formats of fixed digits print them
+/// ("1.000"), for those round. Where a whole number is more than a float64 holds, they are if all are
 /// integers of at most PrintedDecimal::KeptDigits digits: the digits are compared then.
 class MetricsTable
 {
@@ -92,6 +93,7 @@ private:
         bool integers = true;   ///< all texts are integers of which every digit is kept
         bool dyadic = true;     ///< all texts are binary fractions
         int dyadicDecimals = 0; ///< decimals of these, where the value changed
+        bool padded = false;    ///< a text ends in zeros that a shortest one has not
         bool constant = true;
     };
 

@@ -290,6 +290,43 @@ private slots:
         fs::remove_all(root / "b");
         QCOMPARE(readFolder(root).curve("loss").size(), std::size_t(60'000));
     }
+
+    /// What a format of fixed digits printed was rounded, however whole the texts look.
+    void formattedNumbersAreNoBits()
+    {
+        const auto knownIn = [](auto reader, std::string_view text, std::string_view metric) {
+            MetricsTable table("m");
+            const ByteView bytes = asBytes(text);
+            const Read read =
+                finish(table, reader(MemorySource("m", {bytes.begin(), bytes.end()}), table, {}));
+            const MetricSeries *found = read.find(metric);
+            return found && found->bitsKnown;
+        };
+        std::string megatron, titan, quoted, padded, shortest;
+        for (int step = 1; step <= 20; ++step) {
+            const std::string n = std::to_string(step);
+            megatron += " iteration " + n + "/ 20 | consumed samples: " + n + " | grad norm: " + n
+                + ".000 | loss scale: " + n + ".5 |\n";
+            titan += "step: " + n + "  loss: " + n + ".50000  grad_norm: " + n + ".0000\n";
+            quoted += "{'loss': '" + n + ".5', 'epoch': '" + n + "'}\n";
+            padded += n + "," + n + ".000\n";
+            shortest += n + "," + n + ".0\n";
+        }
+        QVERIFY(!knownIn(readConsoleMetrics, megatron, "grad norm"));
+        QVERIFY(!knownIn(readConsoleMetrics, megatron, "loss scale"));
+        QVERIFY(knownIn(readConsoleMetrics, megatron, "consumed samples"));
+        QVERIFY(!knownIn(readConsoleMetrics, titan, "loss"));
+        QVERIFY(!knownIn(readConsoleMetrics, quoted, "loss"));
+        QVERIFY(!knownIn(readCsvMetrics, "step,loss\n" + padded, "loss"));
+        QVERIFY(knownIn(readCsvMetrics, "step,loss\n" + shortest, "loss"));
+        // numpy.savetxt: "%.18e" has more digits than any float64 needs.
+        QVERIFY(knownIn(readCsvMetrics,
+                        "step,loss\n1,5.000000000000000000e-01\n2,2.500000000000000139e-01\n",
+                        "loss"));
+        // "%.16f" of small numbers: the longest text does not vouch for the others.
+        QVERIFY(
+            !knownIn(readCsvMetrics, "step,x\n1,0.1234567890123456\n2,0.0000000000000100\n", "x"));
+    }
 };
 
 QTEST_APPLESS_MAIN(MetricsGapsTest)
