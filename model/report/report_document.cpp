@@ -307,7 +307,7 @@ ReportDocument makeReport(const RunComparison &comparison, const ReportOptions &
     if (compared)
         document.sections.push_back(findingsSection(comparison));
     document.sections.push_back(reproduceSection(comparison, options));
-    document.sections.push_back(readingSection());
+    document.sections.push_back(readingSection(comparison));
     return document;
 }
 

@@ -139,7 +139,7 @@ ReportSection resumeSection(const RunComparison &comparison);
 ReportSection notComparedSection(const RunComparison &comparison);
 ReportSection findingsSection(const RunComparison &comparison);
 ReportSection reproduceSection(const RunComparison &comparison, const ReportOptions &options);
-ReportSection readingSection();
+ReportSection readingSection(const RunComparison &comparison);
 /// What differs, item by item, the largest difference first, with plots of the most telling.
 ReportSection tensorsSection(const RunComparison &comparison);
 /// The causal chain, each rank's first mismatch, what to record next.

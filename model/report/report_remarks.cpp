@@ -153,7 +153,7 @@ ReportSection reproduceSection(const RunComparison &comparison, const ReportOpti
     return section;
 }
 
-ReportSection readingSection()
+ReportSection readingSection(const RunComparison &comparison)
 {
     ReportSection section{"reading", "How to read this", {}};
     for (const char *line :
@@ -164,8 +164,16 @@ ReportSection readingSection()
           "do; ULP counts the representable numbers between two values.",
           "Identical: every byte in scope is equal. Different: bits, a shape or a type of some "
           "state "
-          "differ. Undecided: no difference was seen, but something could not be compared."})
+          "differ. Undecided: no difference was seen, but something could not be compared. Not "
+          "compared: nothing was, for the reason given."})
         section.blocks.emplace_back(ReportText{line, {}});
+    if (!comparison.ranks.empty())
+        section.blocks.emplace_back(ReportText{
+            "Of the first record that differs on a rank, an origin had equal inputs and "
+            "another output; a receiver had other inputs already, so that the cause lies "
+            "before it or on another rank; unclassified says that its inputs were not "
+            "recorded or not proven equal.",
+            {}});
     return section;
 }
 

@@ -239,6 +239,29 @@ void addOneSided(const std::vector<TensorRow> &tensors, ReportSection &section)
         section.blocks.emplace_back(std::move(table));
 }
 
+/// What was not compared is no pair that is equal, so it is counted apart.
+std::string countsText(const RunComparison &comparison)
+{
+    const CheckpointComparison &shown = comparison.shown;
+    const StatusCounts &counts = shown.counts;
+    if (shown.tensors.empty())
+        return "No tensor is among what was compared.";
+    const std::uint64_t compared = counts.identical + counts.different;
+    std::string text = "No pair of tensors was compared";
+    if (compared > 0)
+        text = grouped(counts.different) + " of "
+            + counted(compared, "pair of tensors that was compared differs",
+                      "pairs of tensors that were compared differ");
+    if (comparison.shownStep && !comparison.steps.empty())
+        text += " at step " + std::to_string(*comparison.shownStep);
+    if (counts.notCompared > 0)
+        text += "; " + grouped(counts.notCompared) + " not compared";
+    if (counts.onlyInA + counts.onlyInB > 0)
+        text += "; " + grouped(counts.onlyInA) + " only in A, " + grouped(counts.onlyInB)
+            + " only in B";
+    return text + ".";
+}
+
 } // namespace
 
 ReportSection tensorsSection(const RunComparison &comparison)
@@ -251,18 +274,8 @@ ReportSection tensorsSection(const RunComparison &comparison)
             rows.push_back(&row);
     }
     std::sort(rows.begin(), rows.end(), moreTelling);
-    const StatusCounts &counts = shown.counts;
-    std::string text = grouped(counts.different) + " of "
-        + counted(counts.matched(), "pair of tensors differs", "pairs of tensors differ");
-    if (comparison.shownStep && !comparison.steps.empty())
-        text += " at step " + std::to_string(*comparison.shownStep);
-    if (counts.onlyInA + counts.onlyInB > 0)
-        text += "; " + grouped(counts.onlyInA) + " only in A, " + grouped(counts.onlyInB)
-            + " only in B";
-    if (shown.tensors.empty())
-        text = "No tensor is among what was compared";
-    section.blocks.emplace_back(
-        ReportText{text + ".", rows.empty() ? ReportTone::Plain : ReportTone::Different});
+    section.blocks.emplace_back(ReportText{
+        countsText(comparison), rows.empty() ? ReportTone::Plain : ReportTone::Different});
     addPlots(comparison, rows, section);
     if (!rows.empty()) {
         section.blocks.emplace_back(

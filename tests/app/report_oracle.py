@@ -201,6 +201,7 @@ def traces(folder: Path) -> None:
         if first["proven_equal_before"] and after["step"] == first["step"]:
             expect(f"everything up to {after['name']} in step {after['step']}" in text,
                    f"trace-{name}.html: claims more than {after} to be equal")
+        expect("an origin had equal inputs" in text, f"trace-{name}.html: what a class of a record means")
         for rank in document["ranks"]:
             expect(rank["why"] in text, f"trace-{name}.html: why rank {rank['rank']} differs is missing")
         expect(any(link["status"] == "different" for link in document["chain"]), f"trace {name}: no link differs")
@@ -366,6 +367,8 @@ def missing_shard(folder: Path) -> None:
     expect(ended.returncode == 3, f"a missing shard: {ended.returncode}")
     page = Page(files["html"].read_text(), "sharded.html")
     expect(any("Undecided" in text for text in page.text) and "v" in page.text, "a tensor without a shard is listed")
+    expect(any("0 of 1 pair of tensors that was compared differs; 1 not compared." in text for text in page.text),
+           "what was not compared is counted apart from what is equal")
     again = folder / "sharded_again.json"
     back = run("report", files["json"], "--report", again)
     expect(back.returncode == 0 and again.read_bytes() == files["json"].read_bytes(), f"a missing shard, read back: {back.stderr!r}")
