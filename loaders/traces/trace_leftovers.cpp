@@ -4,6 +4,8 @@
 #include "loaders/metrics/metrics_files.h"
 #include "loaders/text/ascii.h"
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,6 +16,10 @@ namespace {
 
 /// Leftovers of one severity that are said one by one.
 constexpr std::size_t MostSaid = 20;
+
+/// What msprobe writes beside each dump.json, with no value of a tensor in it: the module that each
+/// name lies in (construct.json, empty at level L1), and the lines that called it (stack.json).
+constexpr std::array<std::string_view, 2> MsprobeCompanions = {"construct.json", "stack.json"};
 
 /// A name with each run of digits as one "#", compressed or not: "iter_#/rank_#.jsonl".
 std::string shapeOf(std::string_view name)
@@ -33,6 +39,11 @@ std::string shapeOf(std::string_view name)
 std::string folderOf(std::string_view name)
 {
     return std::string(name.substr(0, name.rfind('/') + 1));
+}
+
+std::string_view nameIn(std::string_view name)
+{
+    return name.substr(name.rfind('/') + 1);
 }
 
 std::string_view codeOf(TraceLeftover::Kind kind)
@@ -56,7 +67,18 @@ public:
         for (const TraceFile &file : ofTrace) {
             m_shapes.insert(shapeOf(file.name));
             m_folders.insert(folderOf(file.name));
+            if (nameIn(file.name) == "dump.json")
+                m_msprobe.insert(folderOf(file.name));
         }
+    }
+
+    /// Whether it is one of MsprobeCompanions beside a dump.json of the trace.
+    bool isCompanion(const TraceLeftover &leftover) const
+    {
+        return leftover.kind != TraceLeftover::Kind::Unreadable
+            && m_msprobe.count(folderOf(leftover.name)) > 0
+            && std::find(MsprobeCompanions.begin(), MsprobeCompanions.end(), nameIn(leftover.name))
+            != MsprobeCompanions.end();
     }
 
     /// How much it matters; nothing: it is no concern of the trace.
@@ -79,7 +101,7 @@ public:
     }
 
 private:
-    std::set<std::string> m_shapes, m_folders;
+    std::set<std::string> m_shapes, m_folders, m_msprobe;
 };
 
 } // namespace
@@ -90,7 +112,12 @@ Diagnostics describeLeftovers(const std::vector<TraceLeftover> &leftovers,
     const Surroundings surroundings(ofTrace);
     Diagnostics said;
     std::map<Severity, std::size_t> counts;
+    std::size_t companions = 0;
     for (const TraceLeftover &leftover : leftovers) {
+        if (surroundings.isCompanion(leftover)) {
+            ++companions;
+            continue;
+        }
         const auto severity = surroundings.severityOf(leftover);
         if (severity && ++counts[*severity] <= MostSaid)
             said.push_back({*severity,
@@ -99,6 +126,14 @@ Diagnostics describeLeftovers(const std::vector<TraceLeftover> &leftovers,
                             {},
                             leftover.reason});
     }
+    if (companions > 0)
+        said.push_back({Severity::Note,
+                        "not-read",
+                        {},
+                        {},
+                        "msprobe's lists of enclosing modules (construct.json) and of callers "
+                        "(stack.json) hold no values and are not read: "
+                            + std::to_string(companions) + (companions == 1 ? " file" : " files")});
     for (const auto &[severity, count] : counts) {
         if (count > MostSaid)
             said.push_back({severity,

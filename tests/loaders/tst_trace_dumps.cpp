@@ -224,6 +224,36 @@ private slots:
         QVERIFY(xored.records[0].inputs[1].kind == DigestKind::Value);
     }
 
+    /// construct.json and stack.json lie beside every dump.json: what they are is said once.
+    void msprobeCompanions()
+    {
+        QTemporaryDir folder;
+        const fs::path root = folder.path().toStdString();
+        for (const char *step : {"step0", "step1"}) {
+            const fs::path rank = root / step / "rank0";
+            fs::create_directories(rank);
+            fs::copy_file(Data / "msprobe/md5" / step / "rank0/dump.json", rank / "dump.json");
+            for (const char *name : {"construct.json", "stack.json", "times.json"}) {
+                QFile file(QString::fromStdString((rank / name).string()));
+                QVERIFY(file.open(QIODevice::WriteOnly) && file.write("{}") == 2);
+            }
+        }
+        const Dump dump(root);
+        QVERIFY(dump.says("not-read"));
+        std::size_t unknown = 0;
+        for (const Diagnostic &said : dump.trace->diagnostics()) {
+            QVERIFY(said.text.find("dialect") == std::string::npos
+                    || said.file.ends_with("times.json"));
+            unknown += said.code == "not-recognised" ? 1 : 0;
+            if (said.code == "not-read") {
+                QVERIFY(said.severity == Severity::Note);
+                QVERIFY(said.text.find("stack.json") != std::string::npos);
+                QVERIFY(said.text.ends_with(": 4 files"));
+            }
+        }
+        QCOMPARE(unknown, std::size_t(2)); // the two times.json
+    }
+
     void msprobeTensors()
     {
         const Dump dump(Data / "msprobe/tensor");
