@@ -111,6 +111,13 @@ void OpenedRun::addMetricsAlone(FoundMetrics found)
 
 Status OpenedRun::addTrace(TraceFiles files, const std::stop_token &stop)
 {
+    if (!files.dialect && m_options.mapping && m_options.mapping->choosesFiles()
+        && !files.directory.empty())
+        return Error{ErrorCode::NotFound,
+                     {},
+                     {},
+                     "has no text file of a name that 'files' of the sheet "
+                         + m_options.mapping->path() + " takes" + files.whyNone()};
     if (!files.dialect && m_options.mapping)
         return Error{ErrorCode::NotFound,
                      {},

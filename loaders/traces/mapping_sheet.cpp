@@ -62,10 +62,13 @@ std::string textOf(const JsonValue &value)
 
 bool MappingSheet::choosesFile(std::string_view name) const
 {
+    constexpr std::string_view Gzip = ".gz";
     const std::string_view last = name.substr(name.rfind('/') + 1);
-    return std::any_of(m_files.begin(), m_files.end(), [&](const std::string &glob) {
+    const bool chosen = std::any_of(m_files.begin(), m_files.end(), [&](const std::string &glob) {
         return globMatches(glob, glob.find('/') == std::string::npos ? last : name);
     });
+    return chosen
+        || (name.ends_with(Gzip) && choosesFile(name.substr(0, name.size() - Gzip.size())));
 }
 
 MappedTexts MappingSheet::textsOfFile(std::string_view name) const

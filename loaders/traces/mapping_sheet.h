@@ -43,7 +43,8 @@ public:
     const std::string &name() const { return m_name; }     ///< of what it reads
     const std::string &path() const { return m_path; }     ///< as it was given
     const std::string &digest() const { return m_digest; } ///< SHA-256 of its rules
-    /// Whether it says by names which files are to be read, and whether one of them is this.
+    /// Whether it says by names which files are to be read, and whether one of them is this:
+    /// "run.jsonl" takes run.jsonl.gz too.
     bool choosesFiles() const { return !m_files.empty(); }
     bool choosesFile(std::string_view name) const;
 

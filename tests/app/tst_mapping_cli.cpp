@@ -130,6 +130,21 @@ private slots:
             QVERIFY2(run(arguments).status != 0, qPrintable(arguments.join(' ')));
     }
 
+    /// That no file is called so is another matter than lines that no rule understands.
+    void filesOfNoSuchName()
+    {
+        QVERIFY(QDir(m_folder.path()).mkpath("many"));
+        write("many/run.log", "nothing of that kind\n");
+        const QByteArray sheet = QList<QByteArray>(blocks())[1];
+        write("none.map", sheet + "files *.txt\n");
+        const Ended none = run({"compare", "many", "many", "--mapping", "none.map"});
+        QCOMPARE(none.status, 2);
+        QVERIFY(none.err.contains("has no text file of a name that 'files' of the sheet"));
+        write("any.map", sheet);
+        const Ended any = run({"compare", "many", "many", "--mapping", "any.map"});
+        QVERIFY(any.err.contains("has no line that the sheet any.map understands"));
+    }
+
     void sheetIsNotOverwritten()
     {
         QCOMPARE(run({"inspect", "whole_a.log", "--mapping", "our.map", "-o", "our.map"}).status,

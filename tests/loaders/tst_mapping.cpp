@@ -102,6 +102,16 @@ class MappingTest : public QObject
     Q_OBJECT
 
 private slots:
+    /// A file may have been compressed after the sheet was written.
+    void namesOfCompressedFiles()
+    {
+        const auto sheet = sheetOf(TextSheet);
+        QVERIFY(sheet && sheet->choosesFiles());
+        QVERIFY(sheet->choosesFile("a/run.log") && sheet->choosesFile("a/run.log.gz"));
+        QVERIFY(!sheet->choosesFile("run.txt.gz") && !sheet->choosesFile("run.log.xz"));
+        QVERIFY(!sheet->choosesFile(".gz"));
+    }
+
     void jsonKeys()
     {
         const Folder folder;
