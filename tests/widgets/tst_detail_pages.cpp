@@ -384,6 +384,8 @@ void TestDetailPages::stepsAreFollowedWhenSeen()
     QCOMPARE(model->rowCount(), 1);
     auto more = std::make_shared<TensorHistory>(*history);
     more->points.push_back(point(8, 6));
+    more->points.back().difference->maxAbsInteger = 249; // integers, which have no ULP
+    more->points.back().difference->maxUlp = 0;
     HistoryPoint gone;
     gone.step = 12;
     gone.reason = "only A has the tensor at this step";
@@ -396,6 +398,8 @@ void TestDetailPages::stepsAreFollowedWhenSeen()
         return model->index(row, int(column)).data().toString();
     };
     QCOMPARE(text(1, Column::Differs), QStringLiteral("12.5 %")); // 6 of 48
+    QCOMPARE(text(0, Column::MaxUlp), QStringLiteral("3"));
+    QCOMPARE(text(1, Column::MaxUlp), QStringLiteral("–"));
     QCOMPARE(text(2, Column::Sign), QStringLiteral("?"));
     QCOMPARE(text(2, Column::Trend), QString::fromStdString(gone.reason));
     auto *view = shown.detail.findChild<QTreeView *>(QStringLiteral("historyTable"));

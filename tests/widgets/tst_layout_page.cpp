@@ -2,6 +2,7 @@
 #include "support/fake_view_context.h"
 #include "widgets/views/layout_page.h"
 #include "widgets/views/layout_view.h"
+#include "widgets/views/remark_dock.h"
 #include "widgets/views/resume_dock.h"
 #include "widgets/widget_test_main.h"
 
@@ -158,6 +159,29 @@ private slots:
         QVERIFY(view->columnWidth(3) < widthOf(QStringLiteral("29 tensors, 21,408 elements")));
         dock.resize(1600, 200);
         QTRY_VERIFY(view->columnWidth(3) > widthOf(QStringLiteral("29 tensors, 21,408 elements")));
+    }
+
+    /// A long finding has the room of a wide window, and in a small one the names beside it stay in sight.
+    void findingsUseTheRoomThatThereIs()
+    {
+        FakeViewContext context;
+        auto comparison = makeComparison({}, {});
+        const QString text(150, u'x');
+        comparison->findings = {
+            {"a", Certainty::Is, Severity::Note, text.toStdString(), {"layers.0.weight"}}};
+        std::unique_ptr<RemarkDock> dock(RemarkDock::findings(&context, nullptr));
+        context.setStep(comparison, 4);
+        dock->resize(2400, 200);
+        dock->show();
+        const auto *view = dock->findChild<QTreeView *>();
+        const int held = view->fontMetrics().horizontalAdvance(text);
+        QTRY_VERIFY(view->columnWidth(2) > held);
+        dock->resize(600, 200);
+        QTRY_VERIFY(view->columnWidth(2) < held);
+        int all = 0;
+        for (int column = 0; column < 4; ++column)
+            all += view->columnWidth(column);
+        QVERIFY(all <= 600);
     }
 
     void whatContradictsStandsFirst()

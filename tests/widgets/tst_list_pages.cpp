@@ -132,6 +132,13 @@ void TestListPages::aRefusedPairHasRowsOfEachSide()
     model.setComparison(refused);
     QCOMPARE(model.index(0, 0).data().toString(), QStringLiteral("? A"));
     QCOMPARE(model.index(1, 0).data().toString(), QStringLiteral("? B"));
+    const auto *table = page.findChild<QTreeView *>();
+    const int why = int(PairingTableModel::Column::Reason);
+    QVERIFY(table->isColumnHidden(why)); // there is none
+    auto told = std::make_shared<CheckpointComparison>(*refused);
+    told->tensors[0].pairedReason = "prefix module.";
+    context.setStep(told, std::nullopt);
+    QVERIFY(!table->isColumnHidden(why));
 }
 
 void TestListPages::pairingSaysWhoMetWhom()

@@ -102,7 +102,8 @@ QString HistoryTableModel::text(int row, Column column) const
     case Column::MaxAbs:
         return stats.maxAbsInteger > 0 ? groupedText(stats.maxAbsInteger)
                                        : magnitudeText(stats.maxAbs);
-    case Column::MaxUlp: return groupedText(stats.maxUlp);
+    case Column::MaxUlp: // integers have none
+        return stats.maxAbsInteger > 0 ? QStringLiteral("–") : groupedText(stats.maxUlp);
     case Column::Relative: return relativeText(stats);
     default: return {};
     }

@@ -118,7 +118,7 @@ QString cellText(const TensorRow &row, TensorColumn column)
     case TensorColumn::MaxUlp:
         if (!row.stats || !measuredType(row).isFloating())
             return noNumber(row);
-        return QString::number(row.stats->maxUlp);
+        return groupedText(row.stats->maxUlp);
     case TensorColumn::MaxAbs: {
         if (row.stats && measuredType(row).isInteger())
             return groupedText(row.stats->maxAbsInteger);

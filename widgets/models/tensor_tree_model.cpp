@@ -80,7 +80,7 @@ QString TensorTreeModel::moduleText(std::size_t at, int column) const
     switch (TensorColumn(column)) {
     case TensorColumn::Differs:
         return groupedText(node.differing) + tr(" of ") + groupedText(node.items);
-    case TensorColumn::MaxUlp: return QString::number(m_largest[at].ulp);
+    case TensorColumn::MaxUlp: return groupedText(m_largest[at].ulp);
     case TensorColumn::MaxAbs: return magnitudeText(m_largest[at].abs);
     default: return {};
     }

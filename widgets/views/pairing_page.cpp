@@ -222,6 +222,11 @@ void PairingPage::refresh()
 {
     const auto comparison = m_context->stepComparison();
     m_model->setComparison(comparison);
+    // Reasons are few: without any the names have the room.
+    const bool hasReasons = comparison
+        && std::any_of(comparison->tensors.begin(), comparison->tensors.end(),
+                       [](const TensorRow &row) { return !row.pairedReason.empty(); });
+    m_view->setColumnHidden(int(PairingTableModel::Column::Reason), !hasReasons);
     const bool both = comparison && !isOneSideAlone(*m_context);
     const bool refused = both && isRefused(*comparison);
     m_summary->setText(refused    ? refusedText(*comparison)

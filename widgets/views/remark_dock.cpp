@@ -11,7 +11,8 @@ RemarkDock *RemarkDock::findings(ViewContext *context, QWidget *parent)
                            tr("Findings"),
                            tr("No findings."),
                            {tr("certainty"), tr("finding"), tr("where")},
-                           {2, 14, 0, 40},
+                           {2, 14, 60, 40},
+                           {3, 2},
                            &shownFindings},
                           context, parent);
 }
@@ -22,7 +23,8 @@ RemarkDock *RemarkDock::problems(ViewContext *context, QWidget *parent)
                            tr("Problems"),
                            tr("No problems: everything that was listed could be read."),
                            {tr("file"), tr("place"), tr("problem")},
-                           {2, 28, 24, 0},
+                           {2, 28, 24, 60},
+                           {1, 2, 3},
                            &shownProblems},
                           context, parent);
 }
@@ -34,6 +36,7 @@ RemarkDock::RemarkDock(const Kind &kind, ViewContext *context, QWidget *parent)
     setObjectName(kind.objectName);
     setWidget(m_table);
     m_table->setEmptyText(kind.whenEmpty);
+    m_table->fitColumns(kind.narrowedFirst);
     connect(m_table, &RemarkTable::itemRequested, this, &RemarkDock::itemRequested);
     const auto refresh = [this, context, rows = kind.rows] { m_table->setRows(rows(*context)); };
     connect(context, &ViewContext::comparisonChanged, this, refresh);

@@ -26,7 +26,8 @@ private:
     {
         QString objectName, title, whenEmpty;
         QStringList columns;
-        std::vector<int> characters; ///< a column, the sign's first; 0 stretches
+        std::vector<int> characters;    ///< a column, the sign's first
+        std::vector<int> narrowedFirst; ///< as RemarkTable::fitColumns()
         std::vector<Remark> (*rows)(const ViewContext &);
     };
 

@@ -8,6 +8,7 @@
 #include <QEvent>
 #include <QHeaderView>
 #include <QLabel>
+#include <QStyle>
 #include <QTreeView>
 
 #include <algorithm>
@@ -65,13 +66,15 @@ void RemarkTable::fit()
     QHeaderView *header = m_view->header();
     const QAbstractItemView *view = m_view; // a tree view hides the hint that every view has
     const int columns = m_model->columnCount();
-    std::vector<int> widths;
+    std::vector<int> held, widths;
     for (int column = 0; column < columns; ++column) {
         const int title = header->sectionSizeHint(column) + TitleMargin;
-        const int held = std::max(view->sizeHintForColumn(column), title);
-        widths.push_back(std::min(held, columnWidth(m_view, MostCharacters)));
+        held.push_back(std::max(view->sizeHintForColumn(column), title));
+        widths.push_back(std::min(held.back(), columnWidth(m_view, MostCharacters)));
     }
-    int over = std::accumulate(widths.begin(), widths.end(), 0) - m_view->viewport()->width();
+    // The view itself is laid out after this.
+    const int room = width() - style()->pixelMetric(QStyle::PM_ScrollBarExtent);
+    int over = std::accumulate(widths.begin(), widths.end(), 0) - room;
     const int least = columnWidth(m_view, LeastCharacters);
     for (std::size_t i = 0; i < m_narrowedFirst.size() && over > 0; ++i) {
         int &width = widths[std::size_t(m_narrowedFirst[i])];
@@ -79,6 +82,11 @@ void RemarkTable::fit()
         const int taken = std::clamp(share, 0, std::max(0, width - least));
         width -= taken;
         over -= taken;
+    }
+    for (std::size_t column = 0; column < widths.size() && over < 0; ++column) {
+        const int more = std::min(-over, held[column] - widths[column]);
+        widths[column] += more;
+        over += more;
     }
     widths.back() += std::max(0, -over); // no empty stripe behind it
     for (int column = 0; column < columns; ++column)

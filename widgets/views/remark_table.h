@@ -25,8 +25,8 @@ public:
 
     void setRows(std::vector<Remark> rows);
     void setEmptyText(const QString &text);
-    /// From now on columns are as wide as what they hold, and never cut a title. Where that is too
-    /// much those of `first` are narrowed; what is still too much is scrolled to.
+    /// From now on columns are as wide as what they hold, and never cut a title. Where there is no
+    /// room for that long texts are cut, then those of `first`; what is still too much is scrolled to.
     void fitColumns(std::vector<int> first);
     const RemarkListModel &model() const { return *m_model; }
     bool isEmpty() const { return m_model->rowCount() == 0; }

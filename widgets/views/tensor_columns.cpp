@@ -17,8 +17,8 @@ namespace {
 /// Characters of a name that stay legible before any other column is shown.
 constexpr int NameCharacters = 24;
 /// Widths of the columns of tensors in characters; the name's is what is left. A ULP distance of
-/// float32 has up to 10 digits.
-constexpr int TensorWidths[int(TensorColumn::Count)] = {4, 0, 9, 8, 12, 17, 8, 9};
+/// float32 has up to 10 digits in groups.
+constexpr int TensorWidths[int(TensorColumn::Count)] = {4, 0, 9, 8, 14, 17, 8, 9};
 /// Who gives way to names first, while there is little room.
 constexpr TensorColumn GivingWay[] = {TensorColumn::Class, TensorColumn::DType,
                                       TensorColumn::MaxUlp, TensorColumn::Shape,
