@@ -41,22 +41,33 @@ std::string evidenceWords(Strength strength)
     case Strength::Xxh3Index:
         return "XXH3-128 fingerprints of all bytes, from the index; not against forgery";
     case Strength::None: return "none: nothing was compared";
+    case Strength::Printed:
+        return "numbers as they were printed: they can show a difference, and are too weak to say "
+               "equal";
     default: return std::string(toString(strength)) + ": too weak to say equal";
     }
 }
 
 // --- what was compared
 
-/// Of two logs: "4 metrics, 48 pairs of numbers at common steps".
+/// Of two logs: "4 metrics, 48 pairs of numbers at common steps", as the verdict counts them.
 std::string loggedText(const std::vector<MetricComparison> &metrics)
 {
     if (metrics.empty())
         return "no tensors";
-    std::uint64_t pairs = 0;
-    for (const MetricComparison &metric : metrics)
+    std::uint64_t pairs = 0, deciding = 0;
+    for (const MetricComparison &metric : metrics) {
+        if (metric.context)
+            continue;
+        ++deciding;
         pairs += metric.commonSteps;
-    return counted(metrics.size(), "metric", "metrics") + ", "
-        + counted(pairs, "pair of numbers", "pairs of numbers") + " at common steps";
+    }
+    const std::uint64_t others = metrics.size() - deciding;
+    return counted(deciding, "metric", "metrics") + ", "
+        + counted(pairs, "pair of numbers", "pairs of numbers") + " at common steps"
+        + (others == 0 ? std::string()
+                       : "; besides " + grouped(others)
+                   + " of the machine, such as times, which decide nothing");
 }
 
 ReportSection comparedSection(const RunComparison &comparison, const ReportOptions &options)

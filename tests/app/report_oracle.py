@@ -313,6 +313,17 @@ def curves(folder: Path) -> None:
     printed = json.loads(run("compare", "printed_A.log", "printed_B.log", "--json", cwd=folder).stdout)
     side = next(c for c in printed["curves"] if c["name"] == "lm loss")["b"]
     expect(side["bits_known"] is False and side["values"] == ["3.750", "3.50", "1.50"], f"printed numbers: {side}")
+    # The verdict and the page count the same metrics; what tells of the machine is counted apart.
+    logs = [Path(__file__).resolve().parent.parent / f"data/metrics/console/megatron-{name}.log" for name in "AD"]
+    files = {suffix: folder / f"logs.{suffix}" for suffix in ("html", "json")}
+    run("compare", *logs, *[w for f in files.values() for w in ("--report", f)])
+    document, text = json.loads(files["json"].read_text()), " ".join(Page(files["html"].read_text(), "logs.html").text)
+    machine = [m for m in document["metrics"] if m.get("context")]
+    deciding = [m for m in document["metrics"] if not m.get("context")]
+    total = sum(m["common_steps"] for m in deciding)
+    expect(len(machine) == 1 and f"all {len(deciding)} metrics compared" in text, "logs.html: the metrics of the verdict")
+    expect(f"{len(deciding)} metrics, {total} pairs of numbers at common steps; besides 1 of the machine" in text, "logs.html: the metrics of the page")
+    expect("numbers as they were printed: they can show a difference" in text, "logs.html: what printed numbers are worth")
     # Many: both sides keep the same steps, all around the first difference, and say how many there were.
     many = range(1, 6001)
     for name in "AB":
