@@ -28,12 +28,13 @@ forkpoint_script_test(faults faults/check_faults.py $<TARGET_FILE:forkpoint-cli>
                       $<TARGET_FILE:fault_shim> ${CMAKE_CURRENT_SOURCE_DIR}/data)
 
 # What is printed by hand: rates and ratios, see HACKING.md. Not built with the rest.
-foreach(bench bench_kernels bench_cuda)
+foreach(bench bench_kernels bench_cuda bench_records)
     add_executable(${bench} EXCLUDE_FROM_ALL bench/${bench}.cpp)
     forkpoint_target(${bench})
     forkpoint_kernel_flags(${bench})
     target_link_libraries(${bench} PRIVATE fp_compute)
 endforeach()
+target_link_libraries(bench_records PRIVATE fp_app_core)
 include(gpu/tools.cmake)
 include(app/tools.cmake)
 include(capture/tools.cmake)
