@@ -80,6 +80,7 @@ public:
         return isFound ? std::optional(toRecord(formed)) : std::nullopt;
     }
     Result<bool> nextFormed(FormedRecord &into) override { return m_records->nextFormed(into); }
+    bool isInMemory() const override { return true; }
 
 private:
     std::unique_ptr<FormedCursor> m_records;

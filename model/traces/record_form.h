@@ -61,6 +61,8 @@ public:
 
     /// The next record, if it is of a form that is known; else nothing was taken, and next() gives it.
     virtual Result<bool> nextFormed(FormedRecord &into) = 0;
+    /// Whether all its records come out of memory, sooner than another thread could hand them over.
+    virtual bool isInMemory() const { return false; }
 };
 
 /// A record as a cursor gives it: by its form where it has one, else whole.

@@ -32,6 +32,12 @@ Status TraceFeed::open()
     return {};
 }
 
+bool TraceFeed::isInMemory()
+{
+    const bool isOpen = m_cursor || (!m_segments.empty() && open().ok());
+    return isOpen && m_segments.empty() && m_forms && m_forms->isInMemory();
+}
+
 Result<std::optional<TraceRecord>> TraceFeed::next()
 {
     FoundRecord found;

@@ -27,6 +27,8 @@ public:
     Result<std::optional<TraceRecord>> next();
     /// The same, by its form where it has one; false at the end.
     Result<bool> next(FoundRecord &into);
+    /// Whether all that is left is in memory already. Opens what comes next; an error of that is told by next().
+    bool isInMemory();
     std::uint64_t duplicates() const { return m_duplicates; }
     std::uint64_t excluded() const { return m_excluded; }
     const TraceCertificate &certificate() const { return m_certificate; }

@@ -342,7 +342,7 @@ Result<bool> TraceWalk::advance()
 
 Status TraceWalk::run(const std::function<bool()> &stopped, Executor &executor)
 {
-    if (executor.threadCount() < 2)
+    if (executor.threadCount() < 2 || (m_a.feed.isInMemory() && m_b.feed.isInMemory()))
         return run(stopped);
     FeedAhead reader(m_a.feed);
     m_a.reader = &reader;

@@ -59,7 +59,7 @@ public:
 
     /// Calls visit for every record of both; those without a partner come when that is known.
     Status run(const std::function<bool()> &stopped);
-    /// The same, and the records of A are read ahead by a second thread.
+    /// The same, and the records of A are read ahead by a second thread where files are to be read.
     Status run(const std::function<bool()> &stopped, Executor &executor);
     /// The next pair, or the next window of both: false once every record has been visited.
     Result<bool> advance();
