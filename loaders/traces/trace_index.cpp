@@ -264,9 +264,25 @@ private:
         }
         if (ranks.empty()) // a file without records may state facts
             ranks[std::nullopt];
-        for (auto &[rank, segments] : ranks)
+        for (auto &[rank, segments] : ranks) {
+            noteOrderOfSteps(segments, file);
             add(*reader, rank, std::move(segments));
+        }
         return {};
+    }
+
+    /// Steps are put in order before they are compared, so that a file in which they do not rise
+    /// (one that a resumed run wrote on, one that was sorted or joined) compares as another would.
+    void noteOrderOfSteps(const std::vector<TraceSegment> &ofRank, const TraceFile &file)
+    {
+        for (std::size_t i = 1; i < ofRank.size(); ++i) {
+            const TraceSegment &before = ofRank[i - 1], &after = ofRank[i];
+            if (before.iteration && after.iteration && *after.iteration < *before.iteration)
+                note(Severity::Note, "step-order", file.name, after.begin.toText(),
+                     "step " + std::to_string(*after.iteration) + " follows step "
+                         + std::to_string(*before.iteration) + " (" + before.begin.toText()
+                         + "); compared is in rising order of steps");
+        }
     }
 
     /// Names of the folder that may be the trace's, by what its dialect or its files are called.

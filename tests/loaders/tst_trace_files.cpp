@@ -79,6 +79,27 @@ private slots:
         QCOMPARE(joined.error().file, std::string("stream_pp0_tp0_cp0_dp1.fp"));
     }
 
+    /// Steps in another order than those of the other run compare as equal: that is said, with lines.
+    void stepsThatFallAreSaid()
+    {
+        const auto ofStep = [](int number, const char *step) {
+            std::string line = record(number);
+            return line.replace(line.find("\"window\": 1") + 10, 1, step);
+        };
+        Folder folder;
+        const std::string name = "stream_pp0_tp0_cp0_dp0.fp", header(Header);
+        const std::string second = ofStep(0, "2"), first = ofStep(1, "1");
+        folder.write(name, header + second + first + ofStep(2, "3"));
+        const auto trace = folder.trace();
+        QVERIFY(trace && trace->complete());
+        const std::string place = "line 3, byte " + std::to_string(header.size() + second.size());
+        QVERIFY(says(*trace, "step-order", place));
+        QVERIFY(saysOf(*trace, Severity::Note, name));
+        QCOMPARE(trace->diagnostics().size(), std::size_t(1));
+        folder.write(name, header + ofStep(0, "1") + ofStep(1, "2"));
+        QVERIFY(folder.trace()->diagnostics().empty());
+    }
+
     void whatFollowsAGzipIsSaid()
     {
         const std::string good = gzipped(std::string(Header) + record(0));
