@@ -12,6 +12,8 @@
 
 #include <QAbstractItemModelTester>
 #include <QAction>
+#include <QFileInfo>
+#include <QLabel>
 #include <QTemporaryDir>
 #include <QTreeView>
 
@@ -42,6 +44,7 @@ class TestMetricsWindow : public QObject
 private Q_SLOTS:
     void initTestCase();
     void metricsAloneAreListed();
+    void aReportShowsItsMetricsAgain();
     void aLinkSelectsTheMetric();
     void roundedNumbersAreNotCalledEqual();
     void wholeNumbersKeepTheirDigits();
@@ -88,6 +91,54 @@ void TestMetricsWindow::metricsAloneAreListed()
     const QString banner = viewer.find<VerdictBanner>()->plainText();
     QVERIFY2(banner.contains(QStringLiteral("4 of 4 metrics compared")), qPrintable(banner));
     QVERIFY2(!banner.contains(QStringLiteral("0 of 0")), qPrintable(banner));
+}
+
+// What the window shows of the two logs it shows of their report, where the logs are gone.
+void TestMetricsWindow::aReportShowsItsMetricsAgain()
+{
+    QTemporaryDir folder;
+    const QString report = folder.filePath(QStringLiteral("fork.json"));
+    {
+        const auto lines = [](double shift) {
+            QByteArray text;
+            for (int step = 1; step <= 3000; ++step)
+                text += "{\"step\": " + QByteArray::number(step) + ", \"loss\": "
+                    + QByteArray::number(step < 2000 ? 3000 - step : 3000 - step + shift) + "}\n";
+            return text;
+        };
+        Viewer viewer;
+        viewer.context.openPair(writeFile(folder, QStringLiteral("a.jsonl"), lines(0)),
+                                writeFile(folder, QStringLiteral("b.jsonl"), lines(0.5)));
+        QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
+        viewer.context.exportReport(report);
+        QTRY_VERIFY_WITH_TIMEOUT(QFileInfo::exists(report), Patience);
+        QTRY_VERIFY_WITH_TIMEOUT(viewer.jobs.ended.contains(QStringLiteral("Exporting ") + report),
+                                 Patience);
+    }
+    for (const char *gone : {"a.jsonl", "b.jsonl"})
+        QVERIFY(QFile::remove(folder.filePath(QLatin1String(gone))));
+    Viewer viewer;
+    viewer.context.openSide(Side::A, report);
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
+    const QTreeView *table = viewer.find<TensorList>()->metrics()->view();
+    QCOMPARE(cell(table, 0, 4), QStringLiteral("2000"));
+    QCOMPARE(cell(table, 0, 5), QStringLiteral("1000"));
+    QCOMPARE(cell(table, 0, 6), QStringLiteral("1000.5"));
+    MetricDetail *detail = viewer.find<MetricDetail>();
+    const MetricStepModel *steps = detail->model();
+    QVERIFY(steps->rowCount() > 100 && steps->rowCount() < 1024);
+    const auto before = steps->rowOf(1999);
+    QVERIFY(before.has_value());
+    QCOMPARE(steps->index(*before, 0).data().toString(), QStringLiteral("="));
+    QCOMPARE(steps->index(*before + 1, 4).data().toString(), QStringLiteral("0.5"));
+    // Both sides keep the same steps, and the page says that there were more.
+    for (int row = 0; row < steps->rowCount(); ++row)
+        QVERIFY(steps->index(row, 2).data() != QVariant(QStringLiteral("–"))
+                && steps->index(row, 3).data() != QVariant(QStringLiteral("–")));
+    bool isSaid = false;
+    for (const QLabel *label : detail->findChildren<QLabel *>())
+        isSaid |= label->text().contains(QStringLiteral("of 3,000: those around"));
+    QVERIFY(isSaid);
 }
 
 void TestMetricsWindow::aLinkSelectsTheMetric()
