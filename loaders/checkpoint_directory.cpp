@@ -374,9 +374,11 @@ private:
 } // namespace
 
 Result<LoadedFile> loadDirectory(const std::filesystem::path &directory, const std::string &prefix,
-                                 const OpenOptions &options, std::stop_token stop)
+                                 const OpenOptions &options, std::stop_token stop,
+                                 const std::vector<std::string> &traced)
 {
-    FP_TRY(DirectoryContents contents, examineDirectory(directory, prefix, options.raw, stop));
+    FP_TRY(DirectoryContents contents,
+           examineDirectory(directory, prefix, options.raw, stop, traced));
     if (contents.loader) {
         FP_TRY(const DirectoryListing listing, listDirectory(directory, prefix));
         return contents.loader->load({directory, prefix, listing}, options, std::move(stop));

@@ -38,17 +38,20 @@ struct DirectoryContents
 
 /// Looks at the files of one directory and at folders in it only for whether they hold tensors. `prefix` goes before names in diagnostics:
 /// "" or "checkpoint-4/". Files of a directory that a DirectoryLoader claims are looked at only with
-/// `raw`.
+/// `raw`. `traced`: as of loadDirectory.
 Result<DirectoryContents> examineDirectory(const std::filesystem::path &directory,
                                            const std::string &prefix, bool raw,
-                                           std::stop_token stop);
+                                           std::stop_token stop,
+                                           const std::vector<std::string> &traced = {});
 
 /// Opens a directory as one checkpoint: a sharded model by its index, or every file with tensors as
 /// a part, its names prefixed by the file's stem except the model's. With OpenOptions::raw each
 /// file as it is, its names prefixed by the file's name. Damaged parts become diagnostics; an error
-/// means that nothing could be opened.
+/// means that nothing could be opened. `traced`: files that were read as a trace, by names with the
+/// prefix; of them nothing is said.
 Result<LoadedFile> loadDirectory(const std::filesystem::path &directory, const std::string &prefix,
-                                 const OpenOptions &options, std::stop_token stop);
+                                 const OpenOptions &options, std::stop_token stop,
+                                 const std::vector<std::string> &traced = {});
 
 /// Opens the checkpoint of one index file and nothing beside its shards.
 Result<LoadedFile> loadIndexFile(const std::filesystem::path &directory, const std::string &name,

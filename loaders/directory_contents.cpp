@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 namespace forkpoint {
 
@@ -54,6 +55,12 @@ public:
           m_prefix(prefix),
           m_folderLevels(folderLevels)
     {
+    }
+
+    /// What was read as a trace is not left out, though it is no part of the checkpoint.
+    void sayNothingOf(const std::vector<std::string> &traced)
+    {
+        m_traced.insert(traced.begin(), traced.end());
     }
 
     Status examine(const DirectoryListing &listing, bool raw, const std::stop_token &stop)
@@ -228,6 +235,8 @@ private:
                      "begin like no format that is opened: " + listNames(m_suspicious));
         if (!m_tensorFolders.empty())
             leaveOut("folder", "folders with tensors, not opened: " + listNames(m_tensorFolders));
+        std::erase_if(m_others,
+                      [&](const std::string &name) { return m_traced.count(m_prefix + name) > 0; });
         if (!m_others.empty())
             warn("ignored", "not opened: " + listNames(m_others), Severity::Note);
         if (!m_folders.empty())
@@ -239,6 +248,7 @@ private:
     const int m_folderLevels;
     DirectoryContents m_contents;
     std::vector<std::string> m_links, m_special, m_suspicious, m_others, m_folders, m_tensorFolders;
+    std::set<std::string> m_traced;
 };
 
 } // namespace
@@ -265,10 +275,12 @@ std::string DirectoryContents::format() const
 
 Result<DirectoryContents> examineDirectory(const std::filesystem::path &directory,
                                            const std::string &prefix, bool raw,
-                                           std::stop_token stop)
+                                           std::stop_token stop,
+                                           const std::vector<std::string> &traced)
 {
     FP_TRY(const DirectoryListing listing, listDirectory(directory, prefix));
     Examiner examiner(directory, prefix, FolderLevels);
+    examiner.sayNothingOf(traced);
     FP_CHECK(examiner.examine(listing, raw, stop));
     return examiner.take();
 }

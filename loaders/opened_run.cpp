@@ -32,7 +32,8 @@ Result<LoadedFile> OpenedRun::load(const StepPlace &place, std::stop_token stop)
 {
     switch (place.kind) {
     case StepPlace::Kind::Directory:
-        return loadDirectory(place.directory, place.prefix, m_options, std::move(stop));
+        return loadDirectory(place.directory, place.prefix, m_options, std::move(stop),
+                             m_trace ? m_trace->files() : std::vector<std::string>());
     case StepPlace::Kind::IndexFile:
         return loadIndexFile(place.directory, place.name, place.prefix, m_options, std::move(stop));
     case StepPlace::Kind::Values:

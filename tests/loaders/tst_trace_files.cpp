@@ -100,6 +100,25 @@ private slots:
         QVERIFY(folder.trace()->diagnostics().empty());
     }
 
+    /// Beside a checkpoint, what was read as a trace is not among what "not opened" names.
+    void aTraceBesideACheckpointIsNoRest()
+    {
+        Folder folder;
+        folder.write("stream_pp0_tp0_cp0_dp0.fp", std::string(Header) + record(0));
+        folder.write("notes.txt", "a note");
+        const std::string head = R"({"x": {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]}})";
+        folder.write("x.safetensors",
+                     std::string(1, char(head.size())) + std::string(7, '\0') + head + "\1");
+        const auto run = openRun(folder.path(), {}, {});
+        QVERIFY(run.ok() && (*run)->trace() && (*run)->steps().size() == 1);
+        const auto opened = (*run)->open(0, {});
+        QVERIFY(opened.ok());
+        std::string said;
+        for (const Diagnostic &diagnostic : (*opened)->catalog().diagnostics)
+            said += diagnostic.text + "\n";
+        QCOMPARE(said, std::string("not opened: notes.txt\n"));
+    }
+
     void whatFollowsAGzipIsSaid()
     {
         const std::string good = gzipped(std::string(Header) + record(0));
