@@ -284,6 +284,9 @@ Classification classify(const TraceRecord &record, const EvidenceSum &inputs,
         return {Receiver, "its own inputs differ already", {}};
     if (record.role == RecordRole::Tensor && inputs.compared > 0)
         return judgeModule(record, inputs);
+    if (record.role == RecordRole::Tensor && !record.inputs.empty())
+        return {Unclassified, "none of its inputs has a value that both sides recorded",
+                "record the inputs of " + record.name};
     if (record.role == RecordRole::Tensor || record.role == RecordRole::Values)
         return {Unclassified, "a value at a boundary has no inputs to judge by", {}};
     const bool hasElements = std::any_of(record.inputs.begin(), record.inputs.end(),

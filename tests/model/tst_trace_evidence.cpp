@@ -125,6 +125,8 @@ private slots:
         asks({seen("15.0", DigestKind::Norm)}, "by norm alone");
         asks({seen(digest, DigestKind::Sha256), seen("5", DigestKind::XorLanes, "int8")},
              "only 8 effective bits");
+        // Inputs of which nothing was recorded are inputs all the same: it is no bare value.
+        asks({absent(Absence::Null), absent(Absence::Null)}, "none of its inputs has a value");
         before.inputs.clear();
         after.inputs.clear();
         QCOMPARE(classOf(before, after).why,
