@@ -2,6 +2,7 @@
 #include "loaders/metrics/metrics_table.h"
 
 #include "model/key_path.h"
+#include "model/metrics/metric_kind.h"
 #include "model/same_bits.h"
 
 #include <algorithm>
@@ -214,11 +215,12 @@ void MetricsTable::addGap(Severity severity, std::string code, std::string place
     m_notes.push_back({severity, std::move(code), m_file, std::move(place), std::move(text)});
 }
 
-bool MetricsTable::bitsKnown(const Column &column) const
+bool MetricsTable::bitsKnown(std::string_view name, const Column &column) const
 {
+    // A rate is a constant of the settings; a loss that does not change was logged once, or rounded.
+    const bool isSetting = column.constant && stageOfMetric(name) != "loss";
     const bool isBinary = column.dyadic && column.dyadicDecimals >= EnoughDecimals;
-    const bool unrounded =
-        column.full || column.whole || isBinary || (column.constant && m_anyFull);
+    const bool unrounded = column.full || column.whole || isBinary || (isSetting && m_anyFull);
     return !column.text || column.integers || (unrounded && !column.lossy && !column.padded);
 }
 
@@ -281,7 +283,7 @@ std::vector<MetricSeries> MetricsTable::takeSeries()
         compareAttempts(name, column);
         if (column.points.empty())
             continue;
-        const bool known = bitsKnown(column);
+        const bool known = bitsKnown(name, column);
         const bool textsTellMore = !known || column.wide || column.lossy;
         result.push_back({escapeInvalidUtf8(name), m_file, known, std::move(column.points),
                           column.float32, column.integers, column.integers && column.lossy,

@@ -19,7 +19,7 @@ namespace forkpoint {
 ///
 /// Numbers that come as text keep what the text tells. Of a metric whose texts all look rounded,
 /// the bits are not known: they are where a text has 15 digits or more, where all are whole numbers
-/// or binary fractions too many to be so by chance, and, for a constant, where another metric of the
+/// or binary fractions too many to be so by chance, and, for a constant that is no loss, where another metric of the
 /// file is written in full; never where one ends in zeros as formats of fixed digits print them
 /// ("1.000"), for those round. Where a whole number is more than a float64 holds, they are if all are
 /// integers of at most PrintedDecimal::KeptDigits digits: the digits are compared then.
@@ -101,7 +101,7 @@ private:
     void append(Column &column, std::int64_t step, double value, const PrintedDecimal *printed);
     std::vector<LowestStep> lowestRestarts() const;
     void dropSuperseded(Column &column, const std::vector<LowestStep> &lowest);
-    bool bitsKnown(const Column &column) const;
+    bool bitsKnown(std::string_view name, const Column &column) const;
     void sortPoints(const std::string &name, Column &column);
     void compareAttempts(const std::string &name, const Column &column);
     void repeats(const std::string &name, const MetricPoint &old, const MetricPoint &kept);

@@ -291,6 +291,16 @@ private slots:
         QCOMPARE(readFolder(root).curve("loss").size(), std::size_t(60'000));
     }
 
+    /// The Trainer before version 5 rounds the loss to four decimals and nothing else.
+    void aLossThatWasLoggedOnceMayBeRounded()
+    {
+        const Read read = readWith(readJsonlMetrics,
+                                   "{\"step\": 10, \"loss\": 2.3451, \"learning_rate\": 5e-05, "
+                                   "\"grad_norm\": 1.2345678901234567}\n");
+        QVERIFY(!read.find("loss")->bitsKnown);
+        QVERIFY(read.find("learning_rate")->bitsKnown && read.find("grad_norm")->bitsKnown);
+    }
+
     /// What a format of fixed digits printed was rounded, however whole the texts look.
     void formattedNumbersAreNoBits()
     {
