@@ -2,6 +2,7 @@
 #include "loaders/metrics/metrics_csv.h"
 
 #include "loaders/metrics/metrics_lines.h"
+#include "loaders/metrics/metrics_row.h"
 #include "loaders/metrics/metrics_step.h"
 #include "loaders/text/ascii.h"
 
@@ -106,17 +107,39 @@ private:
     /// False once the table is full.
     bool addFields(const std::vector<std::string> &fields, std::int64_t step)
     {
+        m_table.beginRow(step, labelOf(fields));
         for (std::size_t i = 0; i < fields.size(); ++i) {
-            if (i == m_step || fields[i].empty())
-                continue;
-            const auto number = parseDecimal(truthIn(fields[i]).value_or(fields[i]));
-            if (number && !m_table.addText(m_header[i], step, *number))
+            if (i != m_step && !addField(m_header[i], fields[i], step))
                 return false;
-            if (!number && isDecimalBeyondFloat64(fields[i]))
-                m_table.leaveOut("numbers beyond float64", m_header[i]);
-            else if (!number)
-                m_table.leaveOut("texts", m_header[i], MetricsTable::LeftOut::Mention);
         }
+        return true;
+    }
+
+    std::string labelOf(const std::vector<std::string> &fields) const
+    {
+        RowLabel label;
+        for (std::size_t i = 0; i < fields.size(); ++i) {
+            const bool isLabel = wholeStep(fields[i]) ? RowLabel::isNumber(m_header[i])
+                                                      : RowLabel::isText(m_header[i], fields[i]);
+            if (isLabel)
+                label.add(m_header[i], fields[i]);
+        }
+        return label.text();
+    }
+
+    /// False once the table is full.
+    bool addField(const std::string &name, const std::string &field, std::int64_t step)
+    {
+        if (field.empty())
+            return m_table.addBlank(name, step);
+        if (const auto number = parseDecimal(truthIn(field).value_or(field)))
+            return m_table.addText(name, step, *number);
+        if (isDecimalBeyondFloat64(field))
+            m_table.leaveOut("numbers beyond float64", name);
+        else
+            m_table.leaveOut("texts", name, MetricsTable::LeftOut::Mention);
+        if (isDigestText(field))
+            m_table.leaveOutDigest(name, field);
         return true;
     }
 

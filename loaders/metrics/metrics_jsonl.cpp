@@ -31,7 +31,7 @@ public:
     bool refuses() const { return !m_result.refused.empty(); }
     JsonNumbers take() { return std::move(m_result); }
 
-    bool null() override { return begin(); }
+    bool null() override { return begin() && leaveOut(UnreadJson::Null); }
     bool boolean(bool value) override { return begin() && add(wholeNumber(value ? "1" : "0"), {}); }
     bool number_integer(number_integer_t value) override
     {
@@ -40,8 +40,11 @@ public:
     bool number_unsigned(number_unsigned_t value) override
     {
         const bool fits = value <= std::uint64_t(INT64_MAX);
-        return begin()
-            && add(wholeNumber(std::to_string(value)),
+        if (!begin())
+            return false;
+        if (isOutermost() && RowLabel::isNumber(m_name))
+            m_result.row.add(m_name, std::to_string(value));
+        return add(wholeNumber(std::to_string(value)),
                    fits ? std::optional(std::int64_t(value)) : std::nullopt);
     }
     bool number_float(number_float_t, const string_t &text) override
@@ -55,7 +58,13 @@ public:
     {
         if (!begin())
             return false;
-        return nonFiniteByName(text) ? add(*parseDecimal(text), {}) : leaveOut(UnreadJson::Text);
+        if (nonFiniteByName(text))
+            return add(*parseDecimal(text), {});
+        if (isOutermost() && RowLabel::isText(m_name, text))
+            m_result.row.add(m_name, text);
+        if (isDigestText(text))
+            m_result.digests.emplace_back(m_name, text);
+        return leaveOut(UnreadJson::Text);
     }
     bool binary(binary_t &) override { return false; }
     bool start_object(std::size_t) override { return open(false); }
@@ -80,6 +89,8 @@ private:
         bool isList = false;
         bool folded = false; ///< is itself too far down a list
     };
+
+    bool isOutermost() const { return m_open.size() == 1 && !m_open.back().isList; }
 
     /// Names the value that comes.
     bool begin()
@@ -182,12 +193,17 @@ LineUse addLine(const LineReader::Line &line, MetricsTable &table)
     if (!step)
         return {LineUse::Kind::Bad, "has no whole number 'step', 'iteration' or the like"};
     leaveOutUnread(*read, table);
-    for (std::size_t i = 0; i < read->numbers.size(); ++i) {
-        const JsonNumber &number = read->numbers[i];
-        if (i != *step && !table.addText(number.name, *read->numbers[*step].integer, number.number))
-            return {LineUse::Kind::Full};
-    }
-    return {};
+    const std::int64_t at = *read->numbers[*step].integer;
+    table.beginRow(at, read->row.text());
+    for (const auto &[name, digest] : read->digests)
+        table.leaveOutDigest(name, digest);
+    bool hasRoom = true;
+    for (std::size_t i = 0; hasRoom && i < read->numbers.size(); ++i)
+        hasRoom = i == *step || table.addText(read->numbers[i].name, at, read->numbers[i].number);
+    for (std::size_t i = 0; hasRoom && i < read->unread.size(); ++i)
+        hasRoom =
+            read->unread[i].first != UnreadJson::Null || table.addBlank(read->unread[i].second, at);
+    return {hasRoom ? LineUse::Kind::Taken : LineUse::Kind::Full};
 }
 
 } // namespace
@@ -230,12 +246,14 @@ std::optional<JsonNumbers> jsonNumbers(std::string_view text, std::string_view r
 
 void leaveOutUnread(const JsonNumbers &read, MetricsTable &table)
 {
+    using enum MetricsTable::LeftOut;
     for (const auto &[kind, name] : read.unread) {
-        if (kind == UnreadJson::Text)
-            table.leaveOut("texts", name, MetricsTable::LeftOut::Mention);
-        else
-            table.leaveOut(kind == UnreadJson::LongList ? "long lists" : "numbers beyond float64",
-                           name);
+        switch (kind) {
+        case UnreadJson::Text: table.leaveOut("texts", name, Mention); break;
+        case UnreadJson::Null: table.leaveOut("nulls", name, Mention); break;
+        case UnreadJson::LongList: table.leaveOut("long lists", name); break;
+        case UnreadJson::Number: table.leaveOut("numbers beyond float64", name); break;
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "loaders/metrics/metrics_row.h"
 #include "loaders/metrics/metrics_table.h"
 #include "loaders/storage/byte_source.h"
 
@@ -31,6 +32,7 @@ struct JsonNumber
 /// What of a JSON text is no number that can be compared.
 enum class UnreadJson {
     Text,
+    Null,
     Number,   ///< beyond float64
     LongList, ///< numbers at the end of a list of more than limits::FoldedNumbers items
 };
@@ -39,7 +41,9 @@ enum class UnreadJson {
 struct JsonNumbers
 {
     std::vector<JsonNumber> numbers;
-    std::vector<std::pair<UnreadJson, std::string>> unread; ///< and the name of each
+    std::vector<std::pair<UnreadJson, std::string>> unread;   ///< and the name of each
+    std::vector<std::pair<std::string, std::string>> digests; ///< names and texts (isDigestText)
+    RowLabel row; ///< by the members of the outermost object
     bool isObject = false;
     std::string_view refused = {}; ///< not empty: over a cap, and which; the numbers are not all
 };

@@ -5,6 +5,8 @@
 #include "model/metrics/metric_comparison.h"
 #include "model/metrics/metric_kind.h"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
@@ -50,6 +52,8 @@ MetricSeries joined(const MetricSeries &first, const MetricSeries &then)
     result.beyondFloat64 = first.beyondFloat64 || then.beyondFloat64;
     result.bitsKnown = result.bitsKnown && (result.integers || !result.beyondFloat64);
     result.passedOver = first.passedOver + then.passedOver;
+    std::set_union(first.blanks.begin(), first.blanks.end(), then.blanks.begin(), then.blanks.end(),
+                   std::back_inserter(result.blanks));
     const PrintedDecimal noInterval{0, 0, false, true, false};
     const bool printed = !first.printed.empty() || !then.printed.empty();
     forEachStep(first, then, [&](auto inFirst, auto inThen) {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/metrics/metrics_table.h"
 
+#include "loaders/metrics/metrics_row.h"
 #include "model/key_path.h"
 #include "model/metrics/metric_kind.h"
 #include "model/same_bits.h"
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace forkpoint {
 
@@ -38,6 +40,35 @@ bool byStep(const MetricPoint &left, const MetricPoint &right)
     return left.step < right.step;
 }
 
+/// Of every point the place among those of its step that it follows at once, from 1; nothing where
+/// that is so in one step at most.
+std::vector<std::size_t> rowsWithin(const std::vector<MetricPoint> &points)
+{
+    std::vector<std::size_t> rows(points.size(), 1);
+    std::set<std::int64_t> repeated;
+    for (std::size_t i = 1; i < points.size(); ++i) {
+        if (points[i].step != points[i - 1].step)
+            continue;
+        rows[i] = rows[i - 1] + 1;
+        if (repeated.size() < 2)
+            repeated.insert(points[i].step);
+    }
+    return repeated.size() < 2 ? std::vector<std::size_t>() : rows;
+}
+
+/// Steps without a number, each once.
+template <class Blanks>
+std::vector<std::int64_t> unanswered(const Blanks &blanks, const std::vector<MetricPoint> &points)
+{
+    std::set<std::int64_t> steps;
+    for (const auto &blank : blanks) {
+        const MetricPoint sought{blank.step, 0};
+        if (!std::binary_search(points.begin(), points.end(), sought, byStep))
+            steps.insert(blank.step);
+    }
+    return {steps.begin(), steps.end()};
+}
+
 } // namespace
 
 MetricsTable::Column *MetricsTable::columnFor(std::string_view metric)
@@ -67,6 +98,8 @@ void MetricsTable::append(Column &column, std::int64_t step, double value,
     column.constant =
         column.constant && (column.points.empty() || sameBits(column.points[0].value, value));
     column.points.push_back({step, value});
+    if (!m_labels.empty())
+        column.labels.push_back(m_label);
     ++m_count;
 }
 
@@ -113,6 +146,40 @@ bool MetricsTable::addText(std::string_view metric, std::int64_t step, const Dec
     m_anyFull |= column->full && !column->padded;
     append(*column, step, number.value, &number.printed);
     return true;
+}
+
+bool MetricsTable::addBlank(std::string_view metric, std::int64_t step)
+{
+    Column *column = columnFor(metric);
+    if (!column)
+        return false;
+    column->blanks.push_back({step, m_label});
+    ++m_count;
+    return true;
+}
+
+void MetricsTable::beginRow(std::int64_t step, std::string_view label)
+{
+    auto found = m_labels.find(label);
+    if (found == m_labels.end() && m_labels.size() < MaxMetrics)
+        found = m_labels.emplace(label, std::uint32_t(m_labels.size())).first;
+    m_full |= found == m_labels.end();
+    const std::uint32_t before =
+        std::exchange(m_label, found == m_labels.end() ? 0 : found->second);
+    m_severalLabels |= std::exchange(m_stepOfRow, step) == step && before != m_label;
+    if (label.empty() || m_labelOfStep.size() >= m_maxPoints)
+        return;
+    const auto known = m_labelOfStep.emplace(step, m_label).first;
+    m_severalLabels |= known->second != m_label;
+}
+
+void MetricsTable::leaveOutDigest(std::string_view name, std::string_view digest)
+{
+    const auto found = m_digests.find(name);
+    if (found != m_digests.end() && found->second != digest)
+        leaveOut("digests, as a trace does (a mapping sheet can read it as one)", name);
+    else if (found == m_digests.end() && m_digests.size() < MostLeftOut)
+        m_digests.emplace(name, digest);
 }
 
 void MetricsTable::supersede(std::string_view metric, std::int64_t step)
@@ -273,8 +340,76 @@ void MetricsTable::compareAttempts(const std::string &name, const Column &column
     }
 }
 
+/// Every point of a column into the column of a name: nameOf(its place), and blanks by their label.
+template <class NameOf>
+void MetricsTable::distribute(Column column, Columns &into, NameOf nameOf)
+{
+    const auto points = std::exchange(column.points, {});
+    const auto printed = std::exchange(column.printed, {});
+    const auto labels = std::exchange(column.labels, {});
+    const auto blanks = std::exchange(column.blanks, {});
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        Column &to = into.try_emplace(nameOf(i, labels[i]), column).first->second;
+        to.points.push_back(points[i]);
+        to.labels.push_back(labels[i]);
+        if (!printed.empty())
+            to.printed.push_back(printed[i]);
+    }
+    for (const Blank &blank : blanks)
+        into.try_emplace(nameOf(points.size(), blank.label), column)
+            .first->second.blanks.push_back(blank);
+}
+
+/// Numbers that are in the names of the others then go.
+void MetricsTable::separateLabels()
+{
+    if (!m_severalLabels)
+        return;
+    std::vector<std::string_view> texts(m_labels.size());
+    for (const auto &[text, label] : m_labels)
+        texts[label] = text;
+    Columns separated;
+    for (auto &[name, column] : m_columns) {
+        if (RowLabel::isNumber(name))
+            continue;
+        distribute(std::move(column), separated, [&](std::size_t, std::uint32_t label) {
+            return name + std::string(texts[label]);
+        });
+    }
+    m_columns = std::move(separated);
+}
+
+void MetricsTable::separateRows()
+{
+    Columns separated;
+    std::string first;
+    for (auto &[name, column] : m_columns) {
+        const std::vector<std::size_t> rows = rowsWithin(column.points);
+        if (column.labels.empty() || rows.empty()) {
+            separated.emplace(name, std::move(column));
+            continue;
+        }
+        if (first.empty())
+            first = name;
+        distribute(std::move(column), separated, [&](std::size_t i, std::uint32_t) {
+            const std::size_t row = i < rows.size() ? rows[i] : 1;
+            return row == 1 ? name : name + " [row " + std::to_string(row) + ']';
+        });
+    }
+    m_columns = std::move(separated);
+    if (!first.empty())
+        addNote(
+            "several-rows", {},
+            "has several rows of one step, and nothing that tells them apart (first of "
+                + escapeInvalidUtf8(first)
+                + "); they are compared one by one in the order of the file, as NAME, NAME [row "
+                  "2] and so on");
+}
+
 std::vector<MetricSeries> MetricsTable::takeSeries()
 {
+    separateLabels();
+    separateRows();
     std::vector<MetricSeries> result;
     const std::vector<LowestStep> lowest = lowestRestarts();
     for (auto &[name, column] : m_columns) {
@@ -284,11 +419,12 @@ std::vector<MetricSeries> MetricsTable::takeSeries()
         if (column.points.empty())
             continue;
         const bool known = bitsKnown(name, column);
+        std::vector<std::int64_t> blanks = unanswered(column.blanks, column.points);
         const bool textsTellMore = !known || column.wide || column.lossy;
         result.push_back({escapeInvalidUtf8(name), m_file, known, std::move(column.points),
                           column.float32, column.integers, column.integers && column.lossy,
                           textsTellMore ? std::move(column.printed) : std::vector<PrintedDecimal>(),
-                          column.superseded.size() + column.repeated});
+                          column.superseded.size() + column.repeated, std::move(blanks)});
     }
     m_columns.clear();
     return result;

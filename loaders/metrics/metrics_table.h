@@ -36,6 +36,17 @@ public:
     bool add(std::string_view metric, std::int64_t step, double value);
     bool addFloat32(std::string_view metric, std::int64_t step, float value);
     bool addText(std::string_view metric, std::int64_t step, const DecimalText &number);
+    /// A row that is there for the step and leaves the number open (JSON null, an empty cell).
+    bool addBlank(std::string_view metric, std::int64_t step);
+
+    /// What is added from now on stands in a row of its own, which says by `label` (RowLabel) whose it
+    /// is; only of formats with rows. Where one step has rows of several labels, each makes metrics of
+    /// its own, "NAME [rank 0]". Rows of one step that follow each other in more steps than one, and
+    /// that nothing tells apart, are no attempts of a restarted run: they become "NAME [row 2]".
+    void beginRow(std::int64_t step, std::string_view label);
+    /// A text that is a digest: where another follows under that name, the rows are of a trace, and what
+    /// is compared of them says little.
+    void leaveOutDigest(std::string_view name, std::string_view digest);
 
     /// A run went on from a step before these: the points of a metric, or of all, from `step` on
     /// belong to an attempt that was given up.
@@ -77,10 +88,19 @@ private:
     };
     using LowestStep = std::optional<std::int64_t>;
 
+    struct Blank
+    {
+        std::int64_t step = 0;
+        std::uint32_t label = 0;
+    };
+
     struct Column
     {
         std::vector<MetricPoint> points;
         std::vector<PrintedDecimal> printed; ///< parallel to the points; empty if none is a text
+        std::vector<std::uint32_t>
+            labels; ///< parallel to the points, by place in m_labels; if rows
+        std::vector<Blank> blanks;
         std::vector<MetricPoint> superseded;
         std::vector<Restart> restarts; ///< of this metric alone
         std::vector<Attempt> attempts;
@@ -102,6 +122,8 @@ private:
     std::vector<LowestStep> lowestRestarts() const;
     void dropSuperseded(Column &column, const std::vector<LowestStep> &lowest);
     bool bitsKnown(std::string_view name, const Column &column) const;
+    void separateLabels();
+    void separateRows();
     void sortPoints(const std::string &name, Column &column);
     void compareAttempts(const std::string &name, const Column &column);
     void repeats(const std::string &name, const MetricPoint &old, const MetricPoint &kept);
@@ -116,7 +138,17 @@ private:
     std::string m_file;
     std::size_t m_maxPoints;
     std::size_t m_count = 0;
-    std::map<std::string, Column, std::less<>> m_columns;
+    using Columns = std::map<std::string, Column, std::less<>>;
+    template <class NameOf>
+    static void distribute(Column column, Columns &into, NameOf nameOf);
+
+    Columns m_columns;
+    std::map<std::string, std::uint32_t, std::less<>> m_labels; ///< of rows, in the order met
+    std::map<std::int64_t, std::uint32_t> m_labelOfStep;        ///< of its first row that has one
+    std::uint32_t m_label = 0;                                  ///< of the row at hand
+    std::optional<std::int64_t> m_stepOfRow;                    ///< of the row at hand
+    bool m_severalLabels = false;                               ///< some step has
+    std::map<std::string, std::string, std::less<>> m_digests;  ///< the first by name
     std::vector<std::int64_t> m_restarts;                ///< of the whole table: from which step
     std::map<std::string, Names, std::less<>> m_leftOut; ///< by kind
     std::uint64_t m_badLines = 0;

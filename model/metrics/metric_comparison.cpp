@@ -13,6 +13,7 @@
 #include <set>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 namespace forkpoint {
 
@@ -31,6 +32,17 @@ void forEachCommonStep(const MetricSeries &a, const MetricSeries &b, Visit visit
     }
 }
 
+/// The first and the last step of which a series has a row.
+std::pair<std::int64_t, std::int64_t> rowsOf(const MetricSeries &series)
+{
+    std::pair range(series.points.front().step, series.points.back().step);
+    if (!series.blanks.empty()) {
+        range.first = std::min(range.first, series.blanks.front());
+        range.second = std::max(range.second, series.blanks.back());
+    }
+    return range;
+}
+
 std::uint64_t pointsWithin(const MetricSeries &series, std::int64_t from, std::int64_t to)
 {
     return std::uint64_t(
@@ -41,8 +53,9 @@ std::uint64_t pointsWithin(const MetricSeries &series, std::int64_t from, std::i
 
 std::uint64_t oneSidedSteps(const MetricSeries &a, const MetricSeries &b, std::uint64_t common)
 {
-    const std::int64_t from = std::max(a.points.front().step, b.points.front().step);
-    const std::int64_t to = std::min(a.points.back().step, b.points.back().step);
+    const auto rowsA = rowsOf(a), rowsB = rowsOf(b);
+    const std::int64_t from = std::max(rowsA.first, rowsB.first);
+    const std::int64_t to = std::min(rowsA.second, rowsB.second);
     return pointsWithin(a, from, to) + pointsWithin(b, from, to) - 2 * common;
 }
 

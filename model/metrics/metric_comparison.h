@@ -34,7 +34,8 @@ struct MetricComparison
     bool context = false;  ///< a time, a rate, memory: decides nothing
     std::uint64_t commonSteps = 0;
     std::uint64_t differentSteps = 0;          ///< of these: that surely differ
-    std::uint64_t oneSidedSteps = 0;           ///< on one side only, inside the overlap
+    std::uint64_t oneSidedSteps = 0;           ///< a number on one side only, inside the overlap of
+                                               ///< the rows, also those that leave it open
     std::vector<MetricDifference> differences; ///< rising, every common step in one of them
     /// Only where bits are known: of rounded numbers the bits may part earlier than their texts.
     std::optional<std::int64_t> firstBitDifference;

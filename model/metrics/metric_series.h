@@ -32,6 +32,9 @@ struct MetricSeries
     std::vector<PrintedDecimal> printed = {};
     /// Points that do not count: of steps that were logged again, or given up by a restart.
     std::uint64_t passedOver = 0;
+    /// Steps whose row leaves the number open (JSON null, an empty cell of CSV), rising: it was not
+    /// logged, or is one that the writer has no word for, such as NaN.
+    std::vector<std::int64_t> blanks = {};
 };
 
 } // namespace forkpoint
