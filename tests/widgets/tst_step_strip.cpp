@@ -5,9 +5,11 @@
 #include "widgets/step_pyramid.h"
 #include "widgets/views/path_dialog.h"
 #include "widgets/views/step_strip.h"
+#include "widgets/views/timeline_lanes.h"
 #include "widgets/widget_test_main.h"
 
 #include <QAction>
+#include <QPainter>
 #include <QSignalSpy>
 #include <QXmlStreamReader>
 
@@ -40,6 +42,7 @@ private Q_SLOTS:
     void keyboardZoomsAndPans();
     void timelineOfTracesIsShownAndSelected();
     void rowsOfTheTimelineAreChosen();
+    void stepsOfOneTraceAreFramed();
     void isSavedAsPicture();
     void tenMillionMarksPan();
 };
@@ -178,6 +181,42 @@ void TestStepStrip::timelineOfTracesIsShownAndSelected()
     strip.zoomToFitAction()->trigger();
     QCOMPARE(strip.columns().size(), std::size_t(1)); // of the lane of checkpoints
     QVERIFY(!strip.grab().isNull());
+}
+
+// A trace of steps 1 to 6 against one of steps 4 to 6: what is before is said to be A's alone.
+void TestStepStrip::stepsOfOneTraceAreFramed()
+{
+    std::vector<ChainLink> links;
+    for (const Step step : {4, 5, 6})
+        links.push_back({step, "forward", LinkStatus::Equal, 8, 0, Strength::Sha256});
+    StepAxis axis;
+    axis.setExtent(1, 6);
+    axis.setPixels(50, 500);
+    const QRect area(50, 0, 500, 40);
+    const auto painted = [&](const TimelineLanes &lanes) {
+        QImage image(600, 40, QImage::Format_RGB32);
+        image.fill(Qt::white);
+        QPainter painter(&image);
+        lanes.paint(painter, area, axis, QPalette(), std::nullopt);
+        return image;
+    };
+    TimelineLanes without, with;
+    without.setTimeline(Timeline(links), std::nullopt);
+    with.setTimeline(Timeline(links), std::nullopt,
+                     {{1, StepStatus::OnlyInA}, {2, StepStatus::OnlyInA}});
+    const QImage before = painted(without), after = painted(with);
+    const auto around = [&](const QImage &image, int step) {
+        return image.copy(int(axis.xOf(step)) - 40, 0, 80, 40);
+    };
+    for (const int step : {1, 2})
+        QVERIFY2(around(before, step) != around(after, step), qPrintable(QString::number(step)));
+    for (const int step : {3, 4, 5, 6})
+        QVERIFY2(around(before, step) == around(after, step), qPrintable(QString::number(step)));
+    const auto tip = [&](int step) {
+        return with.toolTipAt(QPoint(int(axis.xOf(step)), 10), area, axis);
+    };
+    QCOMPARE(tip(2), QStringLiteral("step 2: only in A"));
+    QVERIFY(tip(4).startsWith(QStringLiteral("step 4, forward: 8 values compared")));
 }
 
 // Three ranks of steps 1 and 2: ranks 0 and 2 differ at step 2, rank 1 does not.

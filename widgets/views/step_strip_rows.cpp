@@ -93,7 +93,14 @@ void StepStrip::refreshTimeline()
     Timeline timeline(m_rows == Rows::Ranks        ? linksOf(m_rankRows)
                           : m_rows == Rows::Stages ? m_comparison->chain
                                                    : linksOf(m_batchRows));
-    m_timeline.setTimeline(std::move(timeline), std::move(divergence));
+    std::vector<TimelineLanes::Alone> alone;
+    for (const StepMark &mark : m_comparison->steps) {
+        const bool isAlone =
+            mark.status == StepStatus::OnlyInA || mark.status == StepStatus::OnlyInB;
+        if (isAlone && mark.lane == StepLane::Trace)
+            alone.push_back({mark.step, mark.status});
+    }
+    m_timeline.setTimeline(std::move(timeline), std::move(divergence), std::move(alone));
 }
 
 std::string StepStrip::rowOfDivergence() const

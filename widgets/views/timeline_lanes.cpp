@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace forkpoint {
 
@@ -69,10 +70,12 @@ QString countsText(const Timeline::Cell &cell)
 {
     switch (*cell.status) {
     case LinkStatus::Different:
-        return tr("%1 of %2 differ").arg(groupedText(cell.different), groupedText(cell.compared));
-    case LinkStatus::Equal: return tr("%1 compared, all equal").arg(groupedText(cell.compared));
+        return tr("%1 of %2 values differ")
+            .arg(groupedText(cell.different), groupedText(cell.compared));
+    case LinkStatus::Equal:
+        return tr("%1 values compared, all equal").arg(groupedText(cell.compared));
     case LinkStatus::Undecided:
-        return tr("%1 compared, no difference seen; the evidence does not say equal")
+        return tr("%1 values compared, no difference seen; the evidence does not say equal")
             .arg(groupedText(cell.compared));
     case LinkStatus::NotRecorded: break;
     }
@@ -81,10 +84,12 @@ QString countsText(const Timeline::Cell &cell)
 
 } // namespace
 
-void TimelineLanes::setTimeline(Timeline timeline, std::optional<Place> divergence)
+void TimelineLanes::setTimeline(Timeline timeline, std::optional<Place> divergence,
+                                std::vector<Alone> alone)
 {
     m_timeline = std::move(timeline);
     m_divergence = std::move(divergence);
+    m_alone = std::move(alone);
 }
 
 int TimelineLanes::rowHeight(const QFontMetrics &metrics)
@@ -192,6 +197,67 @@ void TimelineLanes::paintOutlines(QPainter &painter, const QRect &area, const St
     }
 }
 
+std::vector<std::pair<int, StepStatus>> TimelineLanes::aloneIn(const QRect &area,
+                                                               const StepAxis &axis) const
+{
+    std::vector<std::pair<int, StepStatus>> result;
+    double from = axis.stepAt(area.left() - WidestCell / 2);
+    for (auto alone = aloneFrom(from); alone != m_alone.end(); alone = aloneFrom(from)) {
+        const int x = int(std::lround(axis.xOf(double(alone->step))));
+        if (x > area.right() + WidestCell / 2)
+            break;
+        result.emplace_back(x, alone->status);
+        from = std::max(axis.stepAt(x + 0.5), double(alone->step) + 0.5);
+    }
+    return result;
+}
+
+std::vector<TimelineLanes::Alone>::const_iterator TimelineLanes::aloneFrom(double step) const
+{
+    return std::lower_bound(
+        m_alone.begin(), m_alone.end(), step,
+        [](const Alone &one, double wanted) { return double(one.step) < wanted; });
+}
+
+double TimelineLanes::pitch(const std::vector<Stretch> &shown,
+                            const std::vector<std::pair<int, StepStatus>> &alone,
+                            const StepAxis &axis)
+{
+    std::vector<int> places;
+    for (const Stretch &stretch : shown)
+        places.push_back(stretch.x);
+    for (const auto &[x, status] : alone)
+        places.push_back(x);
+    std::sort(places.begin(), places.end());
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+    double nearest = axis.pixelsPerStep() * 1e9;
+    for (std::size_t i = 1; i < places.size(); ++i)
+        nearest = std::min(nearest, double(places[i] - places[i - 1]));
+    return nearest;
+}
+
+/// Behind the cells, for what both sides logged of such a step has some.
+void TimelineLanes::paintAlone(QPainter &painter, const QRect &column, StepStatus status,
+                               bool hasText, const QPalette &palette)
+{
+    const Theme theme = Theme::of(palette);
+    const QColor color = theme.color(status);
+    if (!hasText) {
+        painter.fillRect(column.adjusted(0, column.height() - 3, 0, 0), color);
+        return;
+    }
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(theme.border, 1, Qt::DashLine));
+    painter.drawRoundedRect(QRectF(column).adjusted(0.5, 1.5, -0.5, -1.5), 3, 3);
+    painter.setPen(color);
+    const QString words = sign(status) + u' ' + describe(status);
+    const bool fits = painter.fontMetrics().horizontalAdvance(words) + 6 <= column.width();
+    // In the first row, which is in sight where the strip scrolls.
+    const QRect first(column.left(), column.top(), column.width(),
+                      rowHeight(painter.fontMetrics()));
+    painter.drawText(first, Qt::AlignCenter, fits ? words : sign(status));
+}
+
 void TimelineLanes::paint(QPainter &painter, const QRect &area, const StepAxis &axis,
                           const QPalette &palette, std::optional<std::int64_t> selected) const
 {
@@ -205,15 +271,17 @@ void TimelineLanes::paint(QPainter &painter, const QRect &area, const StepAxis &
                                                           Qt::ElideMiddle, room));
     }
     const std::vector<Stretch> shown = stretches(area, axis);
-    double nearest = axis.pixelsPerStep() * 1e9;
-    for (std::size_t i = 1; i < shown.size(); ++i)
-        nearest = std::min(nearest, double(shown[i].x - shown[i - 1].x));
+    const auto alone = aloneIn(area, axis);
+    const double nearest = pitch(shown, alone, axis);
     const bool cells = nearest >= CellRoom;
     const int width =
         cells ? std::min(int(std::min(nearest, 1e6)) - 4, WidestCell) : std::max(1, int(nearest));
     painter.save();
     painter.setClipRect(area.adjusted(-WidestCell / 2, -3, WidestCell / 2, 3));
     painter.setRenderHint(QPainter::Antialiasing, cells);
+    for (const auto &[x, status] : alone)
+        paintAlone(painter, QRect(x - width / 2, area.top(), width, area.height() - 4), status,
+                   cells, palette);
     for (std::size_t row = 0; row < m_timeline.rows().size(); ++row) {
         const QRect lane = rowRect(row, area);
         for (const Stretch &stretch : shown) {
@@ -256,6 +324,11 @@ std::optional<TimelineLanes::Place> TimelineLanes::placeAt(const QPoint &point, 
 QString TimelineLanes::toolTipAt(const QPoint &point, const QRect &area, const StepAxis &axis) const
 {
     const std::optional<Place> place = placeAt(point, area, axis);
+    const double under = axis.stepAt(point.x());
+    const auto alone = aloneFrom(under - 0.5);
+    if (alone != m_alone.end() && double(alone->step) <= under + 0.5
+        && (!place || place->step != alone->step))
+        return tr("step %1: %2").arg(alone->step).arg(describe(alone->status));
     if (!place)
         return {};
     const auto &rows = m_timeline.rows();

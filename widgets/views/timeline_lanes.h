@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/compare/run_comparison.h"
 #include "model/traces/timeline.h"
 #include "widgets/step_axis.h"
 
@@ -11,6 +12,8 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 class QPainter;
 
@@ -29,7 +32,16 @@ public:
         bool operator==(const Place &) const = default;
     };
 
-    void setTimeline(Timeline timeline, std::optional<Place> divergence);
+    /// A step that the trace of one side has alone.
+    struct Alone
+    {
+        std::int64_t step = 0;
+        StepStatus status = StepStatus::OnlyInA; ///< or OnlyInB
+    };
+
+    /// `alone` by step, rising: a frame behind all rows says whose they are.
+    void setTimeline(Timeline timeline, std::optional<Place> divergence,
+                     std::vector<Alone> alone = {});
     const Timeline &timeline() const { return m_timeline; }
     bool isEmpty() const { return m_timeline.isEmpty(); }
 
@@ -45,7 +57,7 @@ public:
                                  const StepAxis &axis) const;
     /// The row in which the runs part; nothing where none of them is.
     QRect rowOfDivergence(const QRect &area) const;
-    /// "step 7, forward: 84 of 88 records differ, by sha256"
+    /// "step 7, forward: 84 of 88 values differ, by sha256"; "step 2: only in A"
     QString toolTipAt(const QPoint &point, const QRect &area, const StepAxis &axis) const;
 
 private:
@@ -56,6 +68,14 @@ private:
         std::size_t first = 0, end = 0;
     };
     std::vector<Stretch> stretches(const QRect &area, const StepAxis &axis) const;
+    /// Those in sight, one for a column of pixels, with its place.
+    std::vector<std::pair<int, StepStatus>> aloneIn(const QRect &area, const StepAxis &axis) const;
+    std::vector<Alone>::const_iterator aloneFrom(double step) const;
+    /// How far neighbours stand apart at the least, in pixels.
+    static double pitch(const std::vector<Stretch> &shown,
+                        const std::vector<std::pair<int, StepStatus>> &alone, const StepAxis &axis);
+    static void paintAlone(QPainter &painter, const QRect &column, StepStatus status, bool hasText,
+                           const QPalette &palette);
     QRect rowRect(std::size_t row, const QRect &area) const;
     void paintCell(QPainter &painter, const QRect &cell, const Timeline::Cell &content,
                    bool hasText, const QPalette &palette) const;
@@ -64,6 +84,7 @@ private:
 
     Timeline m_timeline;
     std::optional<Place> m_divergence;
+    std::vector<Alone> m_alone;
 };
 
 } // namespace forkpoint
