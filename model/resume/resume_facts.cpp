@@ -75,7 +75,10 @@ public:
         m_optimizers = countUpdates(m_roles[OptimizerStep], m_a, m_b);
         m_ofA = referenceOf(m_a, &OptimizerCounts::a);
         m_ofB = referenceOf(m_b, &OptimizerCounts::b);
-        addGroup("weights", ofClass(StateClass::Weights, true));
+        const Items weights = ofClass(StateClass::Weights, true);
+        addGroup("weights", weights);
+        if (!weights.empty()) // a parameter whose name no rule knows: not among "weights, equal"
+            addGroup("tensors of no known class", ofClass(StateClass::Unknown, true));
         addGroup("masters", m_roles[Master]);
         if (!m_roles[Master].empty()) {
             m_facts.back().checkA = checkMasters(m_roles[Master], m_a, m_masterBytes, m_stop);

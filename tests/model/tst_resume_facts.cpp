@@ -285,6 +285,23 @@ private slots:
         QCOMPARE(findings, 1);
     }
 
+    /// A parameter called "exp" is of no known class: a bare "weights: equal" would pass over it.
+    void tensorsOfNoKnownClassAreTold()
+    {
+        const auto with = [](float last) {
+            const SourcePtr source = checkpoint({});
+            source->addFloats("exp", {1, last});
+            source->finish();
+            return source;
+        };
+        const CheckpointComparison comparison = compare(with(2), with(3));
+        QCOMPARE(find(comparison.resume, "weights")->equal, std::optional(true));
+        const ResumeFact *others = find(comparison.resume, "tensors of no known class");
+        QVERIFY(others);
+        QCOMPARE(others->equal, std::optional(false));
+        QCOMPARE(others->relation, std::string("1 of 1 differ"));
+    }
+
     void mastersAreHeldAgainstTheirWeights()
     {
         QCOMPARE(holds(withMasters(false), "masters"), std::optional(true));
