@@ -5,6 +5,7 @@
 #include "model/format.h"
 #include "model/metrics/metric_findings.h"
 #include "model/metrics/metric_kind.h"
+#include "model/resume/resume_facts.h"
 #include "model/traces/trace_divergence.h"
 
 #include <algorithm>
@@ -158,6 +159,8 @@ void RunComparer::State::finish()
     if (plan.metricsAlone)
         selectMetrics();
     joinEvidence();
+    if (result.firstDivergence)
+        result.firstDivergence->sentence += contradictionOfOneSide(result.shown.resume);
     compareLogs();
     for (Finding &finding : runConclusions(result))
         result.findings.push_back(std::move(finding));

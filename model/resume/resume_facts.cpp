@@ -347,6 +347,31 @@ std::vector<ResumeFact> resumeFacts(const TensorSource &source, std::uint64_t ma
     return Table(itemsOf(source.catalog()), &source, nullptr, masterBytes, std::move(stop)).build();
 }
 
+std::string contradictionOfOneSide(const std::vector<ResumeFact> &facts)
+{
+    std::string inA, inB;
+    std::size_t countA = 0, countB = 0;
+    for (const ResumeFact &fact : facts) {
+        for (const bool isA : {true, false}) {
+            const SelfCheck &check = isA ? fact.checkA : fact.checkB;
+            if (check.holds != false || (isA ? fact.checkB : fact.checkA).holds != true)
+                continue;
+            if ((isA ? countA : countB)++ > 0)
+                continue;
+            std::string &text = isA ? inA : inB;
+            text = (fact.name.empty() ? fact.state : fact.name) + ": " + check.reason;
+            if (fact.state == "optimizer step")
+                text += ", consistent with a resume that did not restore its optimizer";
+        }
+    }
+    if ((countA > 0) == (countB > 0))
+        return {};
+    const std::size_t others = std::max(countA, countB) - 1;
+    return (countA > 0 ? " A contradicts itself, and B does not: " + inA
+                       : " B contradicts itself, and A does not: " + inB)
+        + (others > 0 ? "; and " + counted(others, "more such fact", "more such facts") : "") + ".";
+}
+
 std::vector<Finding> resumeFindings(const std::vector<ResumeFact> &facts, bool pair)
 {
     std::vector<Finding> findings;

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 namespace forkpoint {
@@ -22,6 +23,10 @@ std::vector<ResumeFact> resumeFacts(const CheckpointComparison &comparison, cons
                                     std::stop_token stop);
 std::vector<ResumeFact> resumeFacts(const TensorSource &source, std::uint64_t masterBytes,
                                     std::stop_token stop);
+
+/// " B contradicts itself, and A does not: optimizer step: 2 against iteration 8, ..." where of a pair
+/// one alone does, to stand behind what differs first; else empty.
+std::string contradictionOfOneSide(const std::vector<ResumeFact> &facts);
 
 /// Where generators stand apart, and where a checkpoint contradicts itself.
 std::vector<Finding> resumeFindings(const std::vector<ResumeFact> &facts, bool pair);

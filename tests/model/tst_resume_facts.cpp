@@ -279,6 +279,10 @@ private slots:
         QCOMPARE(schedule->checkB.holds, std::optional(false));
         QCOMPARE(find(comparison.resume, "weights")->equal, std::optional(true));
         QCOMPARE(find(comparison.resume, "moments")->equal, std::optional(true));
+        QVERIFY(contradictionOfOneSide(comparison.resume)
+                    .starts_with(" B contradicts itself, and A does not: "));
+        const CheckpointComparison alike = compare(checkpoint(counts), checkpoint(counts));
+        QCOMPARE(contradictionOfOneSide(alike.resume), std::string());
         const auto findings = std::count_if(
             comparison.findings.begin(), comparison.findings.end(),
             [](const Finding &finding) { return finding.id == "checkpoint-contradicts-itself"; });
