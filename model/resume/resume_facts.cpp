@@ -359,7 +359,7 @@ std::string contradictionOfOneSide(const std::vector<ResumeFact> &facts)
             if ((isA ? countA : countB)++ > 0)
                 continue;
             std::string &text = isA ? inA : inB;
-            text = (fact.name.empty() ? fact.state : fact.name) + ": " + check.reason;
+            text = (fact.name.empty() ? fact.state : fact.name) + " (" + check.reason + ")";
             if (fact.state == "optimizer step")
                 text += ", consistent with a resume that did not restore its optimizer";
         }

@@ -24,7 +24,7 @@ std::vector<ResumeFact> resumeFacts(const CheckpointComparison &comparison, cons
 std::vector<ResumeFact> resumeFacts(const TensorSource &source, std::uint64_t masterBytes,
                                     std::stop_token stop);
 
-/// " B contradicts itself, and A does not: optimizer step: 2 against iteration 8, ..." where of a pair
+/// " B contradicts itself, and A does not: optimizer step (2 against iteration 8), ..." where of a pair
 /// one alone does, to stand behind what differs first; else empty.
 std::string contradictionOfOneSide(const std::vector<ResumeFact> &facts);
 
