@@ -106,6 +106,7 @@ class TestWidgetModels : public QObject
 private Q_SLOTS:
     void naturalOrderComparesNumbers();
     void displayTextMakesHostileNamesInert();
+    void unlikeNumbersStayUnlike();
     void elementsHaveTheDigitsOfTheirType();
     void tableSortsByRawValues();
     void tableSortsNumbersAgainstNoneFirst();
@@ -127,6 +128,33 @@ void TestWidgetModels::naturalOrderComparesNumbers()
     QVERIFY(naturalCompare("x01", "x1") != 0);
     QVERIFY(naturalCompare("x99999999999999999999999", "x100000000000000000000000") < 0);
     QCOMPARE(naturalCompare("same.1", "same.1"), 0);
+}
+
+/// However narrow a column is, two numbers that differ do not read alike, and none loses its exponent
+/// while there is room.
+void TestWidgetModels::unlikeNumbersStayUnlike()
+{
+    const QFontMetrics metrics(monospaced(QApplication::font()));
+    // A column of so many digits and an ellipsis, which may be wider than one.
+    const auto widthOf = [&](int digits) {
+        return metrics.horizontalAdvance(QString(digits, u'0') + QChar(0x2026));
+    };
+    const auto shown = [&](const char *one, const char *other, int room) {
+        const auto text = [&](const char *a, const char *b) {
+            return elidedNumber(QLatin1String(a), QLatin1String(b), metrics, widthOf(room));
+        };
+        return text(one, other) + u' ' + text(other, one);
+    };
+    QCOMPARE(shown("0.024793014412067", "0.024805230412068", 8),
+             QStringLiteral("0.024793… 0.024805…"));
+    QCOMPARE(shown("1.2345678901e-05", "1.2365678901e-05", 9),
+             QStringLiteral("1.234…e-05 1.236…e-05"));
+    QCOMPARE(shown("0.5", "0.25", 10), QStringLiteral("0.5 0.25"));
+    for (int room = 5; room < 20; ++room) {
+        const QStringList both = shown("0.024793014412067", "0.024793014412068", room).split(u' ');
+        QVERIFY2(both[0] != both[1], qPrintable(both.join(u' ')));
+        QVERIFY(metrics.horizontalAdvance(both[0]) <= widthOf(room));
+    }
 }
 
 void TestWidgetModels::displayTextMakesHostileNamesInert()

@@ -41,15 +41,31 @@ qsizetype partBefore(const QString &name, qsizetype end)
     return begin;
 }
 
-/// What the style elides in the middle is shortened as a name is.
-void elide(QStyleOptionViewItem &cell)
+/// The number of the other side, which stands beside that of A or B; empty where none does.
+QString partnerOf(const QModelIndex &index)
 {
-    if (cell.textElideMode != Qt::ElideMiddle || cell.text.contains(u' ')
-        || (cell.displayAlignment & Qt::AlignRight))
+    const auto side = ThemeColor(index.data(ColorRole).toInt());
+    const bool isA = side == ThemeColor::A;
+    if (!isA && side != ThemeColor::B)
+        return {};
+    const QModelIndex other = index.siblingAtColumn(index.column() + (isA ? 1 : -1));
+    const bool isPartner =
+        ThemeColor(other.data(ColorRole).toInt()) == (isA ? ThemeColor::B : ThemeColor::A);
+    return isPartner ? cellText(other.data().toString()) : QString();
+}
+
+/// What the style elides in the middle is shortened as a name is.
+void elide(QStyleOptionViewItem &cell, const QModelIndex &index)
+{
+    if (cell.textElideMode != Qt::ElideMiddle || cell.text.contains(u' '))
         return;
     const QStyle *style = cell.widget ? cell.widget->style() : QApplication::style();
     const int margin = style->pixelMetric(QStyle::PM_FocusFrameHMargin, &cell, cell.widget) + 1;
-    cell.text = elidedName(cell.text, QFontMetrics(cell.font), cell.rect.width() - 2 * margin);
+    const QFontMetrics metrics(cell.font);
+    const int width = cell.rect.width() - 2 * margin;
+    cell.text = cell.displayAlignment & Qt::AlignRight
+        ? elidedNumber(cell.text, partnerOf(index), metrics, width)
+        : elidedName(cell.text, metrics, width);
 }
 
 } // namespace
@@ -71,6 +87,30 @@ QString elidedName(const QString &name, const QFontMetrics &metrics, int width)
         return name.left(head) + tail;
     }
     return metrics.elidedText(name, Qt::ElideMiddle, width);
+}
+
+QString elidedNumber(const QString &number, const QString &other, const QFontMetrics &metrics,
+                     int width)
+{
+    if (metrics.horizontalAdvance(number) <= width)
+        return number;
+    const QChar ellipsis(0x2026);
+    constexpr int Sample = 100; // of which a digit's width is known in fractions of a pixel
+    const int digits = std::max(1, metrics.horizontalAdvance(QString(Sample, u'0')));
+    const qsizetype room = 1 + (width - metrics.horizontalAdvance(ellipsis)) * Sample / digits;
+    const qsizetype exponent = number.indexOf(u'e');
+    const QString tail = exponent < 0 ? QString() : number.mid(exponent);
+    qsizetype same = 0;
+    while (same < number.size() && same < other.size() && number[same] == other[same])
+        ++same;
+    const bool isApart = !other.isEmpty() && number != other;
+    const qsizetype head = room - 1 - tail.size();
+    if (head > 0 && (!isApart || same < head))
+        return number.left(head) + ellipsis + tail;
+    const qsizetype begin = std::min(same - 1, number.size() - (room - 2));
+    const QString shown =
+        ellipsis + number.mid(std::max<qsizetype>(1, begin), std::max<qsizetype>(1, room - 2));
+    return begin + room - 2 < number.size() ? shown + ellipsis : shown;
 }
 
 void CellDelegate::initStyleOption(QStyleOptionViewItem *option, const QModelIndex &index) const
@@ -95,7 +135,7 @@ void CellDelegate::paint(QPainter *painter, const QStyleOptionViewItem &option,
     initStyleOption(&cell, index);
     const QStyle *style = cell.widget ? cell.widget->style() : QApplication::style();
     if (!bar.isValid()) {
-        elide(cell);
+        elide(cell, index);
         style->drawControl(QStyle::CE_ItemViewItem, &cell, painter, cell.widget);
         return;
     }
