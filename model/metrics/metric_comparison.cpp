@@ -121,6 +121,17 @@ void foldDifferences(const MetricSeries &a, const MetricSeries &b, MetricCompari
         });
 }
 
+void lookForNonFinite(std::int64_t step, const MetricSample &one, const MetricSample &other,
+                      MetricComparison &result)
+{
+    if (std::isfinite(one.value) == std::isfinite(other.value))
+        return;
+    if (result.nonFiniteSteps++ > 0)
+        return;
+    result.firstNonFinite = step;
+    result.isNonFiniteInA = !std::isfinite(one.value);
+}
+
 MetricComparison compareSeries(const MetricSeries &a, const MetricSeries &b)
 {
     static constexpr std::array Digits = {4, 6};
@@ -138,6 +149,7 @@ MetricComparison compareSeries(const MetricSeries &a, const MetricSeries &b)
                 if (!result.firstProvenDifference)
                     result.firstProvenDifference = step;
             }
+            lookForNonFinite(step, one, other, result);
             for (const int digits : Digits) {
                 if (surelyPrintApart(one, other, digits))
                     result.firstPrintedDifference.emplace(digits, step);

@@ -41,6 +41,10 @@ struct MetricComparison
     std::optional<std::int64_t> firstBitDifference;
     /// The first step at which no value could have been logged as both numbers.
     std::optional<std::int64_t> firstProvenDifference;
+    /// Steps at which one side alone is NaN or infinite, and the first of them.
+    std::uint64_t nonFiniteSteps = 0;
+    std::optional<std::int64_t> firstNonFinite;
+    bool isNonFiniteInA = false; ///< there; else in B
     /// Digits after the point -> first step whose numbers surely differ when printed so.
     std::map<int, std::int64_t> firstPrintedDifference;
 };

@@ -40,7 +40,7 @@ Finding describe(const MetricComparison &metric, bool checkpointsDiffer)
         finding.id = "metric-parts";
         finding.text = metric.name + " differs as printed from step "
             + std::to_string(*metric.firstProvenDifference)
-            + "; its bits may part earlier, rounding hides them";
+            + "; its bits may part earlier, where rounding hides them";
     } else if (metric.bitsKnown) {
         finding.text = metric.name + " is equal to the last bit at all " + steps;
         if (checkpointsDiffer)
@@ -50,6 +50,11 @@ Finding describe(const MetricComparison &metric, bool checkpointsDiffer)
         finding.text = metric.name + " reads alike at all " + steps
             + ", but may have been rounded: whether its bits are equal is not known";
     }
+    if (metric.firstNonFinite)
+        finding.text += "; at step " + std::to_string(*metric.firstNonFinite) + " "
+            + (metric.isNonFiniteInA ? "A" : "B") + " is NaN or infinite and "
+            + (metric.isNonFiniteInA ? "B" : "A") + " is not (one side alone at "
+            + counted(metric.nonFiniteSteps, "step", "steps") + ")";
     return finding;
 }
 

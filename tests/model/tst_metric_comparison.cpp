@@ -9,6 +9,7 @@
 
 #include <bit>
 #include <cstdio>
+#include <limits>
 #include <random>
 
 using namespace forkpoint;
@@ -215,6 +216,24 @@ private slots:
                 == Outcome::Undecided);
         QVERIFY(verdictOf({a, known("x", {{1, 1.0}})}, {a}).outcome == Outcome::Undecided);
         QVERIFY(verdictOf({a}, {known("x", {{1, 1.0}})}).outcome == Outcome::Undecided);
+    }
+
+    /// NaN on one side is no matter of rounding, and the finding says it.
+    void oneSideIsNoNumber()
+    {
+        const double nan = std::numeric_limits<double>::quiet_NaN();
+        const auto a = known("loss", {{1, 0.5}, {2, 0.25}, {3, nan}, {4, 2.0}});
+        const auto b = known("loss", {{1, 0.5}, {2, nan}, {3, nan}, {4, nan}});
+        const auto compared = compareMetrics({a}, {b});
+        QCOMPARE(compared[0].nonFiniteSteps, std::uint64_t(2));
+        QVERIFY(compared[0].firstNonFinite == 2 && !compared[0].isNonFiniteInA);
+        const std::string text = metricFindings(compared, false)[0].text;
+        QVERIFY2(
+            text.ends_with("; at step 2 B is NaN or infinite and A is not (one side alone at 2 "
+                           "steps)"),
+            text.c_str());
+        QVERIFY(!compareMetrics({a}, {a})[0].firstNonFinite);
+        QVERIFY(compareMetrics({b}, {a})[0].isNonFiniteInA);
     }
 
     void machineMetricsDecideNothing()
