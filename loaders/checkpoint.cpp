@@ -114,8 +114,7 @@ std::vector<std::shared_ptr<const FileState>> Checkpoint::fileStates() const
             states.push_back(origin->file);
     // Members of an archive share its state.
     std::ranges::sort(states);
-    const auto repeated = std::ranges::unique(states);
-    states.erase(repeated.begin(), repeated.end());
+    states.erase(std::unique(states.begin(), states.end()), states.end());
     std::ranges::sort(states, {}, [](const auto &state) { return state->path; });
     return states;
 }

@@ -369,10 +369,11 @@ void MetricsTable::separateLabels()
     for (const auto &[text, label] : m_labels)
         texts[label] = text;
     Columns separated;
-    for (auto &[name, column] : m_columns) {
+    for (auto &entry : m_columns) {
+        const std::string &name = entry.first;
         if (RowLabel::isNumber(name))
             continue;
-        distribute(std::move(column), separated, [&](std::size_t, std::uint32_t label) {
+        distribute(std::move(entry.second), separated, [&](std::size_t, std::uint32_t label) {
             return name + std::string(texts[label]);
         });
     }
@@ -383,7 +384,9 @@ void MetricsTable::separateRows()
 {
     Columns separated;
     std::string first;
-    for (auto &[name, column] : m_columns) {
+    for (auto &entry : m_columns) {
+        const std::string &name = entry.first;
+        Column &column = entry.second;
         const std::vector<std::size_t> rows = rowsWithin(column.points);
         if (column.labels.empty() || rows.empty()) {
             separated.emplace(name, std::move(column));
