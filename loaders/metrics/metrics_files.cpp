@@ -2,6 +2,7 @@
 #include "loaders/metrics/metrics_files.h"
 
 #include "loaders/checkpoint_directory.h"
+#include "loaders/metrics/event_file_chains.h"
 #include "loaders/metrics/metrics_console.h"
 #include "loaders/metrics/metrics_csv.h"
 #include "loaders/metrics/metrics_jsonl.h"
@@ -145,14 +146,8 @@ public:
 
     FoundMetrics finish()
     {
-        if (!m_events.empty()) {
-            std::string name = m_events.front()->name();
-            if (m_events.size() > 1)
-                name += " and " + std::to_string(m_events.size() - 1) + " more";
-            MetricsTable table(std::move(name));
-            const Status status = readTensorBoard(std::move(m_events), table, m_stop);
-            take("tensorboard", table, status);
-        }
+        if (!m_events.empty())
+            addEventFiles();
         return std::move(m_found);
     }
 
@@ -199,12 +194,37 @@ private:
         }
     }
 
+    void addEventFiles()
+    {
+        auto chains = eventFileChains(std::move(m_events), m_stop);
+        if (!chains.ok()) {
+            fail(chains.error());
+            return;
+        }
+        std::vector<TableBeside> tables;
+        for (EventFileChain &chain : *chains) {
+            std::string name = chain.files.front()->name();
+            if (chain.files.size() > 1)
+                name += " and " + std::to_string(chain.files.size() - 1) + " more";
+            tables.push_back(
+                {MetricsTable(std::move(name)), std::move(chain.label), chain.telling});
+            const Status status = readTensorBoard(chain.files, tables.back().table, m_stop);
+            if (!status.ok())
+                fail(status.error());
+        }
+        mergeSideBySide("tensorboard", std::move(tables), m_found);
+    }
+
     void take(const std::string &format, MetricsTable &table, const Status &status)
     {
         mergeMetrics(format, table, m_found);
-        if (status.ok())
-            return;
-        m_found.diagnostics.push_back(toDiagnostic(status.error(), Severity::Error));
+        if (!status.ok())
+            fail(status.error());
+    }
+
+    void fail(const Error &error)
+    {
+        m_found.diagnostics.push_back(toDiagnostic(error, Severity::Error));
         m_found.complete = false;
     }
 

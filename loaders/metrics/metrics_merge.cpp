@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -144,19 +145,125 @@ private:
     std::uint64_t m_leftOut = 0;
 };
 
-} // namespace
+/// A metric that several tables hold, as far as these agree, and where one first does not.
+struct SharedMetric
+{
+    MetricSeries series;
+    std::string firstFile;
+    std::uint64_t files = 1;
+    std::optional<std::int64_t> apart;
+    std::string apartFile; ///< which differs there
+};
 
-void mergeMetrics(const std::string &format, MetricsTable &table, FoundMetrics &into)
+using SharedMetrics = std::map<std::string, SharedMetric>;
+
+SharedMetrics sharedMetrics(const std::vector<std::vector<MetricSeries>> &tables)
+{
+    SharedMetrics shared;
+    for (const auto &table : tables) {
+        for (const MetricSeries &series : table) {
+            const auto [place, isNew] =
+                shared.try_emplace(series.name, SharedMetric{series, series.file, 1, {}, {}});
+            SharedMetric &metric = place->second;
+            if (isNew)
+                continue;
+            ++metric.files;
+            if (metric.apart)
+                continue;
+            metric.apart = disagreement(metric.series, series);
+            if (metric.apart)
+                metric.apartFile = series.file;
+            else if (exactness(metric.series) == exactness(series))
+                metric.series = joined(metric.series, series);
+        }
+    }
+    return shared;
+}
+
+using enum EventFileChain::Telling;
+
+bool areAll(const std::vector<TableBeside> &tables, EventFileChain::Telling telling)
+{
+    return std::all_of(tables.begin(), tables.end(),
+                       [&](const TableBeside &one) { return one.telling == telling; });
+}
+
+/// Says what was written at the same time, of the metric that parts first.
+void tellSideBySide(const SharedMetrics &shared, const std::vector<TableBeside> &tables,
+                    FoundMetrics &into)
+{
+    const SharedMetric *first = nullptr, *alike = nullptr;
+    for (const auto &[name, metric] : shared) {
+        if (metric.apart && (!first || *metric.apart < *first->apart))
+            first = &metric;
+        if (metric.files > 1 && !alike)
+            alike = &metric;
+    }
+    Diagnostic told{Severity::Note, "written-together", {}, {}, "was written at the same time as "};
+    if (!alike)
+        return;
+    const std::string &name = (first ? first : alike)->series.name;
+    const std::string apart = "; neither went on from the other, and their metrics are kept apart, "
+                              "such as '"
+        + name + " [" + tables.front().label + "]'";
+    told.file = (first ? first : alike)->firstFile;
+    if (first) {
+        told.severity = Severity::Warning;
+        told.text += first->apartFile + " and logs another " + name + " at step "
+            + std::to_string(*first->apart) + apart;
+    } else {
+        told.text += counted(tables.size() - 1, "other file", "other files")
+            + ", and where they meet the numbers are the same"
+            + (areAll(tables, Suffix) ? apart : "; they count as one");
+    }
+    const bool hasUntold = std::any_of(tables.begin(), tables.end(), [](const TableBeside &one) {
+        return one.telling == Nothing;
+    });
+    if (first && hasUntold) {
+        told.text += "; their names tell no host or suffix of each, by which they could meet "
+                     "those of another run";
+        into.complete = false;
+    }
+    into.diagnostics.push_back(std::move(told));
+}
+
+void addSeries(const std::string &format, MetricsTable &table, std::vector<MetricSeries> all,
+               FoundMetrics &into)
 {
     const bool sameFormat = into.format.empty() || into.format == format;
     Merger merger(into, table.file(), sameFormat);
-    for (MetricSeries &series : table.takeSeries())
+    for (MetricSeries &series : all)
         merger.add(std::move(series));
     merger.finish();
     into.format = sameFormat ? format : "metrics";
     into.complete = into.complete && table.complete();
     for (Diagnostic &diagnostic : table.takeDiagnostics())
         into.diagnostics.push_back(std::move(diagnostic));
+}
+
+} // namespace
+
+void mergeMetrics(const std::string &format, MetricsTable &table, FoundMetrics &into)
+{
+    addSeries(format, table, table.takeSeries(), into);
+}
+
+void mergeSideBySide(const std::string &format, std::vector<TableBeside> tables, FoundMetrics &into)
+{
+    std::vector<std::vector<MetricSeries>> series;
+    for (TableBeside &one : tables)
+        series.push_back(one.table.takeSeries());
+    const SharedMetrics shared = sharedMetrics(series);
+    const bool named = areAll(tables, Suffix);
+    tellSideBySide(shared, tables, into);
+    for (std::size_t i = 0; i < tables.size(); ++i) {
+        for (MetricSeries &one : series[i]) {
+            const SharedMetric &metric = shared.at(one.name);
+            if (metric.apart || (metric.files > 1 && named))
+                one.name += " [" + tables[i].label + "]";
+        }
+        addSeries(format, tables[i].table, std::move(series[i]), into);
+    }
 }
 
 } // namespace forkpoint

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Event and Summary of TensorFlow's event.proto, summary.proto and tensor.proto, by field number.
+// Summary of TensorFlow's summary.proto and tensor.proto, by field number.
 #include "loaders/metrics/metrics_tensorboard.h"
 
 #include "loaders/metrics/metrics_damage.h"
 #include "loaders/metrics/proto_reader.h"
 #include "loaders/metrics/record_log.h"
+#include "loaders/metrics/tensorboard_event.h"
 #include "model/key_path.h"
 
 #include <algorithm>
@@ -17,9 +18,6 @@ namespace forkpoint {
 
 namespace {
 
-namespace event {
-enum Field : std::uint32_t { WallTime = 1, Step = 2, FileVersion = 3, Summary = 5, SessionLog = 7 };
-}
 namespace value {
 enum Field : std::uint32_t {
     Tag = 1,
@@ -44,8 +42,6 @@ enum Field : std::uint32_t {
 };
 enum Type : std::uint64_t { Float = 1, Double = 2, Int32 = 3, Int64 = 9 };
 } // namespace tensor
-
-constexpr std::uint64_t SessionStart = 1;
 
 /// What plugins keep that belongs to the recipe rather than to the training.
 bool isSideInformation(std::string_view plugin)
@@ -159,48 +155,6 @@ private:
     std::uint64_t m_dtype = 0, m_elements = 1, m_count = 0, m_bits = 0;
 };
 
-struct Event
-{
-    double wallTime = 0;
-    std::int64_t step = 0;
-    std::string_view fileVersion;
-    std::optional<std::uint64_t> session; ///< its status
-    std::optional<ByteView> summary;
-    bool sound = true;
-    std::size_t badPlace = 0;
-};
-
-std::uint64_t firstVarint(ByteView message, std::uint32_t number)
-{
-    ProtoReader fields(message);
-    while (const auto field = fields.next()) {
-        if (field->number == number && field->wire == ProtoField::Wire::Varint)
-            return field->value;
-    }
-    return 0;
-}
-
-Event parseEvent(ByteView record)
-{
-    Event result;
-    ProtoReader fields(record);
-    while (const auto field = fields.next()) {
-        if (field->number == event::WallTime && field->wire == ProtoField::Wire::Fixed64)
-            result.wallTime = std::bit_cast<double>(field->value);
-        else if (field->number == event::Step && field->wire == ProtoField::Wire::Varint)
-            result.step = std::int64_t(field->value);
-        else if (field->isBytes(event::FileVersion))
-            result.fileVersion = field->text();
-        else if (field->isBytes(event::SessionLog))
-            result.session = firstVarint(field->bytes, 1);
-        else if (field->isBytes(event::Summary))
-            result.summary = field->bytes;
-    }
-    result.sound = !fields.malformed();
-    result.badPlace = fields.position();
-    return result;
-}
-
 /// Reads the files of one run into a table.
 class EventReader
 {
@@ -229,12 +183,12 @@ private:
     void takeRecord(const LogRecord &record)
     {
         constexpr std::uint64_t FrameHeader = 12;
-        const Event parsed = parseEvent(record.data);
+        const TensorBoardEvent parsed = parseTensorBoardEvent(record.data);
         if (!parsed.sound) {
             malformed(record.offset + FrameHeader + parsed.badPlace);
             return;
         }
-        if (parsed.session == SessionStart)
+        if (parsed.session == TensorBoardEvent::SessionStart)
             m_table.supersedeAll(parsed.step);
         if (!parsed.summary)
             return;
@@ -366,35 +320,13 @@ private:
     bool m_full = false;
 };
 
-std::optional<Event> firstEvent(const ByteSource &source, std::vector<std::byte> &bytes)
-{
-    TfRecordLog log(source);
-    const auto record = log.next();
-    if (!record.ok() || !*record)
-        return std::nullopt;
-    bytes.assign((*record)->data.begin(), (*record)->data.end());
-    const Event parsed = parseEvent(bytes);
-    return parsed.sound ? std::optional(parsed) : std::nullopt;
-}
-
 } // namespace
 
-Status readTensorBoard(std::vector<std::shared_ptr<const ByteSource>> files, MetricsTable &table,
-                       std::stop_token stop)
+Status readTensorBoard(const std::vector<std::shared_ptr<const ByteSource>> &files,
+                       MetricsTable &table, std::stop_token stop)
 {
-    std::vector<std::pair<double, std::shared_ptr<const ByteSource>>> begun;
-    std::vector<std::byte> bytes;
-    for (auto &file : files) {
-        const auto first = firstEvent(*file, bytes);
-        const bool dated = first && first->wallTime == first->wallTime;
-        begun.emplace_back(dated ? first->wallTime : 0.0, std::move(file));
-    }
-    std::stable_sort(begun.begin(), begun.end(), [](const auto &left, const auto &right) {
-        return std::pair(left.first, left.second->name())
-            < std::pair(right.first, right.second->name());
-    });
     EventReader reader(table);
-    for (const auto &[time, file] : begun)
+    for (const auto &file : files)
         FP_CHECK(reader.read(*file, stop));
     return {};
 }
@@ -402,7 +334,7 @@ Status readTensorBoard(std::vector<std::shared_ptr<const ByteSource>> files, Met
 bool isTensorBoard(const ByteSource &source)
 {
     std::vector<std::byte> bytes;
-    const auto first = firstEvent(source, bytes);
+    const auto first = firstTensorBoardEvent(source, bytes);
     return first && first->fileVersion.starts_with("brain.Event:");
 }
 

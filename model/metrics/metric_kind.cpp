@@ -30,6 +30,20 @@ std::vector<std::string> wordsOf(std::string_view name)
     return words;
 }
 
+/// Without what tells files apart that were written side by side, "[host gpu-7]": that is no word
+/// of the metric.
+std::string_view withoutWriter(std::string_view name)
+{
+    constexpr std::array<std::string_view, 4> Writers = {" [folder ", " [host ", " [suffix ",
+                                                         " [file "};
+    for (const std::string_view writer : Writers) {
+        const std::size_t at = name.rfind(writer);
+        if (at != std::string_view::npos && name.ends_with(']'))
+            return name.substr(0, at);
+    }
+    return name;
+}
+
 bool hasAny(const std::vector<std::string> &words, std::initializer_list<std::string_view> wanted)
 {
     return std::any_of(words.begin(), words.end(), [&](const std::string &word) {
@@ -41,7 +55,7 @@ bool hasAny(const std::vector<std::string> &words, std::initializer_list<std::st
 
 bool isBookkeepingMetric(std::string_view name)
 {
-    const auto words = wordsOf(name);
+    const auto words = wordsOf(withoutWriter(name));
     if (hasAny(words, {"loss", "grad", "norm", "accuracy"}))
         return false;
     return std::any_of(words.begin(), words.end(), [](const std::string &word) {
@@ -51,7 +65,7 @@ bool isBookkeepingMetric(std::string_view name)
 
 std::string_view metricStage(std::string_view name)
 {
-    const auto words = wordsOf(name);
+    const auto words = wordsOf(withoutWriter(name));
     if (hasAny(words, {"scale", "scaler"}))
         return "scaler";
     if (hasAny(words, {"grad", "gradient", "gnorm"}))

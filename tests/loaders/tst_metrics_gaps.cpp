@@ -42,21 +42,6 @@ std::string stepsFromTo(int from, int to, double shift = 0)
     return text;
 }
 
-Read readFolder(const fs::path &folder)
-{
-    Read result;
-    const auto listing = listDirectory(folder, "run");
-    const auto found = listing.ok() ? findMetricsAlone(folder, *listing, {})
-                                    : Result<FoundMetrics>(listing.error());
-    result.ok = found.ok() && found->conflict.empty();
-    if (!found.ok())
-        return result;
-    result.series = found->series;
-    result.complete = found->complete;
-    result.diagnostics = found->diagnostics;
-    return result;
-}
-
 /// Zeroes without an end, and how far they were read.
 class Endless final : public ByteSource
 {

@@ -2,11 +2,13 @@
 // Metrics as a reader leaves them, for tests of what counts, what is told, and what may be said.
 #pragma once
 
+#include "loaders/metrics/metrics_files.h"
 #include "loaders/metrics/metrics_table.h"
 #include "loaders/storage/byte_source.h"
 #include "model/metrics/metric_comparison.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <stop_token>
 #include <string_view>
@@ -72,6 +74,22 @@ inline Read readWith(Reader reader, std::string_view text)
 {
     MetricsTable table("log");
     return finish(table, reader(MemorySource("log", bytesOf(text)), table, {}));
+}
+
+/// A folder that holds metrics alone.
+inline Read readFolder(const std::filesystem::path &folder)
+{
+    Read result;
+    const auto listing = listDirectory(folder, "run");
+    const auto found = listing.ok() ? findMetricsAlone(folder, *listing, {})
+                                    : Result<FoundMetrics>(listing.error());
+    result.ok = found.ok() && found->conflict.empty();
+    if (!found.ok())
+        return result;
+    result.series = found->series;
+    result.complete = found->complete;
+    result.diagnostics = found->diagnostics;
+    return result;
 }
 
 inline Outcome outcome(const Read &a, const Read &b)
