@@ -140,9 +140,9 @@ JobBatch compareStepBatch(SessionInputs inputs, std::optional<Step> step,
         const SessionInputs &in = work->inputs;
         FP_TRY(OpenedPair opened, openWhatIsThere(in, work->step, control.stop()));
         if (!opened.a || !opened.b) {
-            control.post(
-                [to = work->deliver,
-                 listing = listedSides(opened, whyOneSided(opened), in.options)] { to(listing); });
+            control.post([to = work->deliver,
+                          listing = listedSides(opened, whyOneSided(in, opened, work->step),
+                                                in.options)] { to(listing); });
             return Batch::Done;
         }
         work->comparer = std::make_unique<CheckpointComparer>(

@@ -101,7 +101,8 @@ std::shared_ptr<const CheckpointComparison> listedSides(const OpenedPair &opened
     return std::make_shared<const CheckpointComparison>(std::move(listing));
 }
 
-std::string whyOneSided(const OpenedPair &opened)
+std::string whyOneSided(const SessionInputs &inputs, const OpenedPair &opened,
+                        std::optional<Step> step)
 {
     if (opened.errorA || opened.errorB) {
         std::string why;
@@ -113,9 +114,14 @@ std::string whyOneSided(const OpenedPair &opened)
         }
         return why;
     }
-    return opened.a ? "only A has this step"
-        : opened.b  ? "only B has this step"
-                    : "neither side has this step";
+    if (!opened.a && !opened.b)
+        return "neither side has this step";
+    const Run &run = opened.a ? *inputs.a : *inputs.b;
+    const auto position = positionOf(run, step);
+    // The other side may have recorded that step all the same, without whole tensors.
+    const bool isKept = position && run.steps()[*position].isKept;
+    return std::string("only ") + (opened.a ? "A" : "B")
+        + (isKept ? " kept tensors of this step" : " has this step");
 }
 
 JobBatch listSidesBatch(

@@ -24,7 +24,8 @@ std::shared_ptr<const CheckpointComparison> listedSides(const OpenedPair &opened
                                                         const SideTexts &besides = {});
 
 /// Why a step is not there on both sides: one lacks it, or could not be read.
-std::string whyOneSided(const OpenedPair &opened);
+std::string whyOneSided(const SessionInputs &inputs, const OpenedPair &opened,
+                        std::optional<Step> step);
 
 /// Delivers the same of a step, or of the newest complete one: of the sides that are open. Fails
 /// where what is open could not be read.

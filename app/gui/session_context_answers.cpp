@@ -187,7 +187,8 @@ std::optional<std::size_t> SessionContext::rowNamed(const std::string &name) con
     return std::size_t(found - rows.begin());
 }
 
-/// Where the runs part, else what differs first at the step, else the first row.
+/// Where the runs part, else what differs first at the step, else what could not be compared, else the
+/// first row.
 std::optional<std::size_t> SessionContext::rowWorthShowing() const
 {
     const std::vector<TensorRow> &rows = m_stepComparison->tensors;
@@ -201,10 +202,14 @@ std::optional<std::size_t> SessionContext::rowWorthShowing() const
     const std::optional<FirstDivergence> here = firstDivergenceIn(*m_stepComparison);
     if (const auto row = here && here->onlyIn.empty() ? rowNamed(here->name) : std::nullopt)
         return row;
-    const auto different = std::find_if(rows.begin(), rows.end(), [](const TensorRow &row) {
-        return row.status == ItemStatus::Different;
-    });
-    return different == rows.end() ? 0 : std::size_t(different - rows.begin());
+    const auto firstOf = [&](ItemStatus status) {
+        return std::find_if(rows.begin(), rows.end(),
+                            [&](const TensorRow &row) { return row.status == status; });
+    };
+    auto worth = firstOf(ItemStatus::Different);
+    if (worth == rows.end() && m_stepComparison->finished)
+        worth = firstOf(ItemStatus::NotCompared);
+    return worth == rows.end() ? 0 : std::size_t(worth - rows.begin());
 }
 
 void SessionContext::setRow(std::optional<std::size_t> row)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/report/report_document.h"
 
+#include "model/compare/telling_findings.h"
 #include "model/format.h"
 #include "model/text/utf8.h"
 
@@ -9,6 +10,8 @@
 namespace forkpoint {
 
 namespace {
+
+constexpr std::size_t NamedFindings = 3; ///< of where the runs part
 
 std::string lastPart(std::string_view path)
 {
@@ -171,6 +174,9 @@ ReportSection divergenceSection(const RunComparison &comparison)
         facts.facts.emplace_back("First item", verbatim(divergence->name));
         facts.facts.emplace_back("Stage", ReportCell{divergence->stage, {}, false, {}});
         facts.facts.emplace_back("Proven equal before it", provenCell(*divergence));
+        for (const Finding *finding : tellingFindings(comparison.findings, NamedFindings))
+            facts.facts.emplace_back("Kind of difference",
+                                     ReportCell{finding->text, {}, false, {}});
         section.blocks.emplace_back(std::move(facts));
     } else if (comparison.verdict.outcome == Outcome::NotCompared) {
         section.blocks.emplace_back(

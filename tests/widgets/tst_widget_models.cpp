@@ -246,6 +246,7 @@ void TestWidgetModels::tableSortsNumbersAgainstNoneFirst()
                                      {});
     DiffStats stats = *comparison->tensors[0].stats;
     stats.maxAbs = 0.0; // of the finite pairs
+    stats.maxUlp = 0;
     stats.nanB = 1;
     comparison->tensors[0].stats = std::make_shared<const DiffStats>(stats);
     stats.nanA = 1;
@@ -262,6 +263,9 @@ void TestWidgetModels::tableSortsNumbersAgainstNoneFirst()
     const QStringList expected{QStringLiteral("NaN in B"), QStringLiteral("more Inf in A")};
     QCOMPARE(cells, expected);
     QCOMPARE(model.index(0, int(TensorColumn::MaxAbs)).data(BarRole).toDouble(), 1.0);
+    model.sort(int(TensorColumn::MaxUlp), Qt::DescendingOrder);
+    QVERIFY(names(model).first() != QStringLiteral("c.w"));
+    QCOMPARE(cell(model, 0, int(TensorColumn::MaxUlp)), QStringLiteral("–")); // not 0
     model.sort(int(TensorColumn::MaxAbs), Qt::AscendingOrder);
     QVERIFY(names(model).first() == QStringLiteral("c.w"));
     stats.infB = 3; // as many, and no number differs

@@ -76,6 +76,7 @@ class TestWidgetViews : public QObject
 private Q_SLOTS:
     void chipsShowStatesAndTakeDrops();
     void bannerSaysVerdictRecipeAndClasses();
+    void bannerSaysWhatKindOfDifferenceItIs();
     void longNamesAreCountedRatherThanLaidOut();
     void bannerSaysThatAPartialResultIsNoVerdict();
     void bannerKeepsHostileNamesInert();
@@ -155,6 +156,28 @@ void TestWidgetViews::bannerSaysVerdictRecipeAndClasses()
     styled->setFocus();
     QTest::keyClick(styled, Qt::Key_Return); // the first link: show step 4
     QCOMPARE(context.calls.last(), QStringLiteral("selectStep 4"));
+}
+
+void TestWidgetViews::bannerSaysWhatKindOfDifferenceItIs()
+{
+    FakeViewContext context;
+    fillLikeSamples(context);
+    RunComparison comparison = *context.comparison();
+    const auto add = [&](const char *id, Certainty certainty, const char *text) {
+        comparison.findings.push_back({id, certainty, Severity::Warning, text, {}});
+    };
+    add("rounded-to-narrower", Certainty::Is, "B equals A rounded to BF16, in 3 tensors");
+    add("same-rows-permuted", Certainty::ConsistentWith, "a guess");
+    add("metric-alike", Certainty::Is, "something else");
+    add("not-finite", Certainty::Is, "NaN or infinity in B where A has none, first head.weight");
+    context.setRuns(std::make_shared<RunComparison>(comparison));
+    VerdictBanner banner(&context);
+    const QString text = banner.plainText();
+    const auto nan = text.indexOf(QStringLiteral("NaN or infinity in B where A has none"));
+    QVERIFY2(nan > 0, qPrintable(text));
+    QVERIFY(text.indexOf(QStringLiteral("B equals A rounded to BF16")) > nan);
+    QVERIFY(!text.contains(QStringLiteral("a guess")));
+    QVERIFY(!text.contains(QStringLiteral("something else")));
 }
 
 // A layout of 100,000 characters takes seconds; what is left out is counted, and copying gives it.

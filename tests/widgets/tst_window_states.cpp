@@ -90,6 +90,7 @@ private Q_SLOTS:
     void aStepThatIsNotThereIsSaid();
     void whatHasNoPartnerIsShown_data();
     void whatHasNoPartnerIsShown();
+    void tensorsThatOneTraceKeptAreCalledSo();
     void singleCheckpointsHaveNoStep();
     void whatWasNotComparedIsNotCalledUnrecorded();
     void dialogsShowAllOfTheirTexts();
@@ -360,6 +361,19 @@ void TestWindowStates::whatHasNoPartnerIsShown()
     QTRY_COMPARE_WITH_TIMEOUT(detail->elementView()->rowCount(), std::uint64_t(768), Patience);
     QTRY_COMPARE_WITH_TIMEOUT(detail->elementView()->rowTexts(0).value(1),
                               QStringLiteral("1.47755194"), Patience);
+}
+
+// Of a trace a step without whole tensors may be recorded all the same.
+void TestWindowStates::tensorsThatOneTraceKeptAreCalledSo()
+{
+    const QString captures = QStringLiteral(FORKPOINT_SAMPLES "/captures/");
+    Viewer viewer;
+    viewer.context.openPair(captures + u'A', captures + u'D'); // which begins with step 5
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
+    viewer.context.selectPlace(2, "grad_norm.grad_norm");
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.find<TensorDetail>()->summary().contains(
+                                 QStringLiteral("only A kept tensors of this step")),
+                             Patience);
 }
 
 void TestWindowStates::singleCheckpointsHaveNoStep()

@@ -30,13 +30,6 @@ double shareOf(const TensorRow &row)
     return row.status == ItemStatus::Identical ? 0.0 : -1.0;
 }
 
-double ulpOf(const TensorRow &row)
-{
-    if (row.stats && measuredType(row).isFloating())
-        return double(row.stats->maxUlp);
-    return row.status == ItemStatus::Identical ? 0.0 : -1.0;
-}
-
 /// Of the side that is there, of both where they are alike, else "A → B"; "?" where it is not known.
 QString ofSides(const TensorRow &row, const QString &textA, const QString &textB)
 {
@@ -94,6 +87,21 @@ double distanceOf(const TensorRow &row)
                                         : std::numeric_limits<double>::infinity();
 }
 
+/// Of a number against none there is no distance in ULP, and none is longer: 0 would be of other elements.
+bool hasNoUlp(const TensorRow &row)
+{
+    return row.stats && row.stats->maxUlp == 0 && !notFiniteText(row).isEmpty();
+}
+
+double ulpOf(const TensorRow &row)
+{
+    if (hasNoUlp(row))
+        return std::numeric_limits<double>::infinity();
+    if (row.stats && measuredType(row).isFloating())
+        return double(row.stats->maxUlp);
+    return row.status == ItemStatus::Identical ? 0.0 : -1.0;
+}
+
 /// Of what is not compared also which side it is of, where it is of one alone.
 QString signText(const TensorRow &row)
 {
@@ -116,7 +124,7 @@ QString cellText(const TensorRow &row, TensorColumn column)
             ? QStringLiteral("0")
             : percentText(row.stats->differentElements, row.stats->elements);
     case TensorColumn::MaxUlp:
-        if (!row.stats || !measuredType(row).isFloating())
+        if (!row.stats || !measuredType(row).isFloating() || hasNoUlp(row))
             return noNumber(row);
         return groupedText(row.stats->maxUlp);
     case TensorColumn::MaxAbs: {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/views/verdict_segments.h"
 
+#include "model/compare/telling_findings.h"
 #include "widgets/display_text.h"
 #include "widgets/views/class_row.h"
 #include "widgets/views/linked_sentence.h"
@@ -23,6 +24,7 @@ QString tr(const char *text)
 }
 
 constexpr int NamedRecipeDifferences = 3;
+constexpr std::size_t NamedFindings = 2;
 constexpr int MaximumValue = 60;
 constexpr int MaximumSettings = 200; ///< characters
 
@@ -98,6 +100,19 @@ bool addProcessSettings(Segments &segments, const RunComparison &comparison, Det
     return true;
 }
 
+/// What kind of difference it is, where an exact test tells: of a brief banner the first alone.
+void addTelling(Segments &segments, const RunComparison &comparison, Detail detail,
+                const Theme &theme)
+{
+    const bool isBrief = detail == Detail::Brief;
+    for (const Finding *finding :
+         tellingFindings(comparison.findings, isBrief ? 1 : NamedFindings)) {
+        segments.push_back({isBrief ? QStringLiteral(" · ") : QStringLiteral("\n")});
+        segments.push_back({elidedMiddle(sentence(finding->text), MaximumSettings), theme.text,
+                            false, false, QStringLiteral("findings")});
+    }
+}
+
 /// What is proven: the whole, what differs, or of an open question only a part.
 QString strengthText(const RunComparison &comparison)
 {
@@ -145,9 +160,26 @@ void addNotCompared(const RunComparison &comparison, const Add &add)
         add(tr("%1 not compared").arg(groupedText(left)), QStringLiteral("problems"));
 }
 
+/// "2 problems, first B: model-00002-of-00003.safetensors: cannot be opened": the gravest is the first.
+QString problemsText(const std::vector<Remark> &problems, Detail detail)
+{
+    const QString count = countedText(problems.size(), "problem", "problems");
+    if (detail == Detail::Brief)
+        return count;
+    const auto gravest = std::max_element(
+        problems.begin(), problems.end(),
+        [](const Remark &left, const Remark &right) { return left.severity < right.severity; });
+    QStringList cells = gravest->cells;
+    cells.removeAll(QString());
+    const QString text =
+        elidedMiddle(cells.join(QStringLiteral(": ")), MaximumSettings).simplified();
+    return (problems.size() == 1 ? tr("%1: %2") : tr("%1, first %2")).arg(count, text);
+}
+
 /// Proof and coverage, and what leads on from there.
 void addCoverage(Segments &segments, const RunComparison &comparison, bool hasRecipe,
-                 std::size_t problems, bool isReport, Detail detail, const Theme &theme)
+                 const std::vector<Remark> &problems, bool isReport, Detail detail,
+                 const Theme &theme)
 {
     const Coverage &coverage = comparison.verdict.coverage;
     const auto add = [&](const QString &text, const QString &link = {}) {
@@ -179,8 +211,8 @@ void addCoverage(Segments &segments, const RunComparison &comparison, bool hasRe
     if (const std::string steps = stepsLeftOut(coverage); !steps.empty())
         add(qs(steps), QStringLiteral("problems"));
     // What keeps the question open is listed there.
-    if ((comparison.verdict.outcome == Outcome::Undecided || none) && problems > 0)
-        add(countedText(problems, "problem", "problems"), QStringLiteral("problems"));
+    if ((comparison.verdict.outcome == Outcome::Undecided || none) && !problems.empty())
+        add(problemsText(problems, detail), QStringLiteral("problems"));
     if (!comparison.findings.empty())
         add(tr("why, and what else is known"), QStringLiteral("findings"));
     if (segments.back().text == QLatin1String("\n"))
@@ -377,16 +409,18 @@ Segments withoutComparison(const ViewContext &context, const Theme &theme)
 void addComparison(Segments &segments, const ViewContext &context, const RunComparison &comparison,
                    const CheckpointComparison &shown, Detail detail, const Theme &theme)
 {
-    if (comparison.finished)
+    if (comparison.finished) {
         addVerdict(segments, comparison, detail, theme);
-    else
+        addTelling(segments, comparison, detail, theme);
+    } else {
         addProgress(segments, comparison, context.job(), theme);
+    }
     const bool hasRecipe = addRecipe(segments, shown, detail, theme)
         || addProcessSettings(segments, comparison, detail, theme);
     if (!comparison.finished)
         return;
-    addCoverage(segments, comparison, hasRecipe, shownProblems(context).size(), context.isReport(),
-                detail, theme);
+    addCoverage(segments, comparison, hasRecipe, shownProblems(context), context.isReport(), detail,
+                theme);
     const bool none = comparison.verdict.outcome == Outcome::NotCompared;
     const QString listed = none ? listedText(context) : QString();
     if (!listed.isEmpty() && !context.isReport())
