@@ -68,9 +68,16 @@ Look MetricPair::look() const
     if (compared->firstProvenDifference)
         return forkpoint::look(ItemStatus::Different);
     const bool areCommonEqual = compared->bitsKnown && compared->commonSteps > 0;
-    if (areCommonEqual && compared->oneSidedSteps == 0)
+    const std::uint64_t unmet = compared->unmet.count;
+    if (areCommonEqual && compared->oneSidedSteps == 0 && unmet == 0)
         return forkpoint::look(ItemStatus::Identical);
     Look result = forkpoint::look(StepStatus::Undecided);
+    if (unmet > 0 && (areCommonEqual || compared->commonSteps == 0)) {
+        result.words = compared->commonSteps == 0
+            ? tr("not compared: the two logs say other things at their common steps")
+            : tr("equal where the two logs say the same thing; at other steps they do not");
+        return result;
+    }
     if (areCommonEqual) {
         result.words =
             tr("equal at the common steps; between them others were logged on one side only");

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/metrics/metrics_console.h"
 
+#include "loaders/metrics/epoch_grid.h"
 #include "loaders/metrics/metrics_lines.h"
+#include "model/format.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace forkpoint {
 
@@ -19,9 +20,10 @@ const DecimalText *numberOf(const ConsoleLine &line, std::string_view name)
     return nullptr;
 }
 
+constexpr std::string_view Epoch = "epoch";
+
 /// Says which numbers lines without steps have: those with a loss count, others belong to the one
-/// before. A resumed run begins with an epoch that says how many lines came before, as long as all
-/// epochs lie on one grid.
+/// before, or stand where their epoch does.
 class LineNumbering
 {
 public:
@@ -31,40 +33,20 @@ public:
         if (!isCounted(line))
             return;
         ++m_counted;
-        const DecimalText *epoch = numberOf(line, "epoch");
+        const DecimalText *epoch = numberOf(line, Epoch);
         if (epoch && m_epochs.size() < MostEpochs)
             m_epochs.push_back(*epoch);
     }
 
     static bool isCounted(const ConsoleLine &line) { return numberOf(line, "loss") != nullptr; }
     bool any() const { return m_any; }
-    /// Lines before the first; nothing where the epochs do not tell.
-    std::optional<std::int64_t> before() const
+    /// Nothing where the epochs do not tell.
+    std::optional<EpochGrid> grid() const
     {
-        return m_epochs.size() == m_counted && m_counted > 1 ? linesBefore(m_epochs) : std::nullopt;
+        return m_epochs.size() == m_counted ? EpochGrid::fit(m_epochs) : std::nullopt;
     }
 
 private:
-    static std::optional<std::int64_t> linesBefore(const std::vector<DecimalText> &epochs)
-    {
-        const double first = epochs.front().value, last = epochs.back().value;
-        const double width = (last - first) / double(epochs.size() - 1);
-        if (!(width > 0))
-            return std::nullopt;
-        const double index = std::round(first / width);
-        // The grid that fits best has the last epoch at index + n - 1 of equal widths.
-        const double unit = last / (index + double(epochs.size()) - 1);
-        for (std::size_t i = 0; i < epochs.size(); ++i) {
-            const DecimalRange range = rangeOf(epochs[i].printed);
-            const double expected = unit * (index + double(i));
-            const double slack = unit * 0.02 + (range.high - range.low) * 0.5;
-            if (expected < range.low - slack || expected > range.high + slack)
-                return std::nullopt;
-        }
-        constexpr double Most = 1e15; // counted further, and no float64 would hold it
-        return index >= 1 && index <= Most ? std::optional(std::int64_t(index) - 1) : std::nullopt;
-    }
-
     /// A longer log is counted from 1, which is told.
     static constexpr std::size_t MostEpochs = 1'000'000;
 
@@ -81,29 +63,69 @@ bool addAt(std::int64_t step, const ConsoleLine &line, MetricsTable &table)
     });
 }
 
-/// Second reading of a log whose lines have no steps: they are counted.
-Status addUnnumbered(const ByteSource &source, const LineNumbering &numbering, MetricsTable &table,
-                     const std::stop_token &stop)
+void tellNumbering(const std::optional<EpochGrid> &grid, MetricsTable &table)
 {
-    std::int64_t step = numbering.before().value_or(0);
-    if (numbering.before())
-        table.addNote("no-steps", {},
-                      "prints no steps; its lines are counted, from " + std::to_string(step + 1)
-                          + " by their epochs");
-    else
+    if (!grid) {
         table.addGap(Severity::Warning, "no-steps", {},
                      "prints no steps, and its epochs do not tell them; its lines are counted "
                      "from 1, so that another log may not be aligned with it");
+        return;
+    }
+    std::string text = "prints no steps; its lines are counted, from "
+        + std::to_string(grid->rowOf(0)) + " by their epochs";
+    if (grid->missing() > 0)
+        text += ", which show " + counted(std::uint64_t(grid->missing()), "row", "rows")
+            + " missing, first row " + std::to_string(grid->firstMissing());
+    table.addNote("no-steps", {}, text);
+}
+
+/// The lines of a log without steps, one after the other, with the rows that they are.
+class UnnumberedLines
+{
+public:
+    UnnumberedLines(std::optional<EpochGrid> grid, MetricsTable &table)
+        : m_grid(std::move(grid)),
+          m_table(table)
+    {
+        using enum MetricSeries::Steps;
+        m_table.setSteps(m_grid ? ByEpoch : Counted);
+        tellNumbering(m_grid, m_table);
+    }
+
+    /// False once the table is full.
+    bool add(ConsoleLine line)
+    {
+        if (LineNumbering::isCounted(line)) {
+            m_row = m_grid ? m_grid->rowOf(m_counted) : m_row + 1;
+            ++m_counted;
+            return addAt(m_row, line, m_table);
+        }
+        const DecimalText *epoch = numberOf(line, Epoch);
+        const std::int64_t row = m_grid && epoch ? m_grid->rowAt(epoch->value) : m_row;
+        // A row's epoch is its own: an evaluation may come later.
+        if (m_counted > 0)
+            std::erase_if(line.numbers, [](const auto &number) { return number.first == Epoch; });
+        return addAt(row, line, m_table);
+    }
+
+private:
+    std::optional<EpochGrid> m_grid;
+    MetricsTable &m_table;
+    std::int64_t m_row = 0;
+    std::size_t m_counted = 0;
+};
+
+/// Second reading of a log whose lines have no steps.
+Status addUnnumbered(const ByteSource &source, UnnumberedLines numbered,
+                     const std::stop_token &stop)
+{
     LineReader lines(source, limits::MetricsLineBytes, stop);
     for (;;) {
         FP_TRY(const auto line, lines.next());
         if (!line)
             return {};
-        const auto parsed = line->ended ? parseConsoleLine(line->text) : std::nullopt;
-        if (!parsed || parsed->step)
-            continue;
-        step += LineNumbering::isCounted(*parsed) ? 1 : 0;
-        if (!addAt(step, *parsed, table))
+        auto parsed = line->ended ? parseConsoleLine(line->text) : std::nullopt;
+        if (parsed && !parsed->step && !numbered.add(*std::move(parsed)))
             return {};
     }
 }
@@ -126,7 +148,9 @@ Status readConsoleMetrics(const ByteSource &source, MetricsTable &table, std::st
         return {};
     };
     FP_CHECK(forEachLine(source, table, stop, take));
-    return numbering.any() ? addUnnumbered(source, numbering, table, stop) : Status();
+    if (!numbering.any())
+        return {};
+    return addUnnumbered(source, UnnumberedLines(numbering.grid(), table), stop);
 }
 
 bool isConsoleMetrics(const ByteSource &source, std::uint64_t bytes)

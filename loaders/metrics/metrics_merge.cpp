@@ -23,9 +23,11 @@ auto exactness(const MetricSeries &series)
 }
 
 /// The step at which two files surely log different numbers.
-std::optional<std::int64_t> disagreement(const MetricSeries &one, const MetricSeries &other)
+std::optional<std::int64_t> disagreement(MetricSeries one, MetricSeries other)
 {
-    const auto compared = compareMetrics({one}, {other});
+    // Rows that are counted meet as they are: of one run's files there is nothing better.
+    one.steps = other.steps = MetricSeries::Steps::Stated;
+    const auto compared = compareMetrics({std::move(one)}, {std::move(other)});
     const bool decides = !compared.empty() && !compared.front().context;
     return decides ? compared.front().firstProvenDifference : std::nullopt;
 }
@@ -55,14 +57,18 @@ MetricSeries joined(const MetricSeries &first, const MetricSeries &then)
     result.passedOver = first.passedOver + then.passedOver;
     std::set_union(first.blanks.begin(), first.blanks.end(), then.blanks.begin(), then.blanks.end(),
                    std::back_inserter(result.blanks));
+    result.steps = std::max(first.steps, then.steps);
     const PrintedDecimal noInterval{0, 0, false, true, false};
     const bool printed = !first.printed.empty() || !then.printed.empty();
+    const bool means = !first.windows.empty() || !then.windows.empty();
     forEachStep(first, then, [&](auto inFirst, auto inThen) {
         const MetricSeries &from = inThen ? then : first;
         const std::size_t i = inThen ? *inThen : *inFirst;
         result.points.push_back(from.points[i]);
         if (printed)
             result.printed.push_back(from.printed.empty() ? noInterval : from.printed[i]);
+        if (means)
+            result.windows.push_back(from.windows.empty() ? 0 : from.windows[i]);
     });
     return result;
 }

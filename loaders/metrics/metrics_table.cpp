@@ -69,6 +69,18 @@ std::vector<std::int64_t> unanswered(const Blanks &blanks, const std::vector<Met
     return {steps.begin(), steps.end()};
 }
 
+std::vector<std::int64_t> windowsOf(const std::map<std::int64_t, std::int64_t> &byStep,
+                                    const std::vector<MetricPoint> &points)
+{
+    std::vector<std::int64_t> windows;
+    for (const MetricPoint &point : points) {
+        const auto found = byStep.find(point.step);
+        if (!byStep.empty())
+            windows.push_back(found == byStep.end() ? 0 : found->second);
+    }
+    return windows;
+}
+
 } // namespace
 
 MetricsTable::Column *MetricsTable::columnFor(std::string_view metric)
@@ -146,6 +158,24 @@ bool MetricsTable::addText(std::string_view metric, std::int64_t step, const Dec
     m_anyFull |= column->full && !column->padded;
     append(*column, step, number.value, &number.printed);
     return true;
+}
+
+bool MetricsTable::addMean(std::string_view metric, std::int64_t step, const DecimalText &number,
+                           std::int64_t window)
+{
+    if (!addText(metric, step, number))
+        return false;
+    m_columns.find(metric)->second.windows[step] = window;
+    return true;
+}
+
+bool MetricsTable::addOfStep(std::string_view metric, std::int64_t step, const DecimalText &number)
+{
+    const auto found = m_columns.find(metric);
+    const bool isKnown = found != m_columns.end() && !found->second.points.empty()
+        && found->second.points.back().step == step
+        && sameBits(found->second.points.back().value, number.value);
+    return isKnown || addText(metric, step, number);
 }
 
 bool MetricsTable::addBlank(std::string_view metric, std::int64_t step)
@@ -423,11 +453,13 @@ std::vector<MetricSeries> MetricsTable::takeSeries()
             continue;
         const bool known = bitsKnown(name, column);
         std::vector<std::int64_t> blanks = unanswered(column.blanks, column.points);
+        std::vector<std::int64_t> windows = windowsOf(column.windows, column.points);
         const bool textsTellMore = !known || column.wide || column.lossy;
         result.push_back({escapeInvalidUtf8(name), m_file, known, std::move(column.points),
                           column.float32, column.integers, column.integers && column.lossy,
                           textsTellMore ? std::move(column.printed) : std::vector<PrintedDecimal>(),
-                          column.superseded.size() + column.repeated, std::move(blanks)});
+                          column.superseded.size() + column.repeated, std::move(blanks), m_steps,
+                          std::move(windows)});
     }
     m_columns.clear();
     return result;

@@ -36,6 +36,11 @@ public:
     bool add(std::string_view metric, std::int64_t step, double value);
     bool addFloat32(std::string_view metric, std::int64_t step, float value);
     bool addText(std::string_view metric, std::int64_t step, const DecimalText &number);
+    /// A mean over so many steps, the last of which is `step`.
+    bool addMean(std::string_view metric, std::int64_t step, const DecimalText &number,
+                 std::int64_t window);
+    /// What rows of all kinds say of their step, such as an epoch: the same once more is no repetition.
+    bool addOfStep(std::string_view metric, std::int64_t step, const DecimalText &number);
     /// A row that is there for the step and leaves the number open (JSON null, an empty cell).
     bool addBlank(std::string_view metric, std::int64_t step);
 
@@ -52,6 +57,9 @@ public:
     /// belong to an attempt that was given up.
     void supersede(std::string_view metric, std::int64_t step);
     void supersedeAll(std::int64_t step);
+
+    /// Of all metrics; stated, if not said otherwise.
+    void setSteps(MetricSeries::Steps steps) { m_steps = steps; }
 
     /// A line that holds no points though it should; only the first is named, all are counted.
     /// `part` names the file where the table is made of several.
@@ -115,6 +123,7 @@ private:
         int dyadicDecimals = 0; ///< decimals of these, where the value changed
         bool padded = false;    ///< a text ends in zeros that a shortest one has not
         bool constant = true;
+        std::map<std::int64_t, std::int64_t> windows; ///< by step, of means
     };
 
     Column *columnFor(std::string_view metric);
@@ -157,6 +166,7 @@ private:
     std::uint64_t m_superseded = 0;
     /// Where a number that was logged twice first differs, and which.
     std::optional<std::pair<std::int64_t, std::string>> m_attemptsDiffer;
+    MetricSeries::Steps m_steps = MetricSeries::Steps::Stated;
     bool m_anyFull = false;
     bool m_full = false;
     bool m_complete = true;

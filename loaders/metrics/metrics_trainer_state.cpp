@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace forkpoint {
 
@@ -100,13 +101,39 @@ private:
         return true;
     }
 
+    bool has(std::string_view name) const
+    {
+        return std::any_of(m_row.begin(), m_row.end(),
+                           [&](const auto &number) { return number.first == name; });
+    }
+
+    /// What the Trainer logs as it is at the step. It divides the loss by the steps since it last
+    /// logged; what trainers built on it add beside the loss is averaged the same way.
+    static bool isOfTheStep(std::string_view name)
+    {
+        return name == "grad_norm" || name == "learning_rate" || name == "total_flos"
+            || name == "num_input_tokens_seen";
+    }
+
+    bool add(const std::string &name, const DecimalText &number)
+    {
+        if (name == "epoch")
+            return m_table.addOfStep(name, *m_step, number);
+        // The last entry has the sum of all losses as they were logged, which rounds by their number.
+        const bool isMean = (has("loss") && !isOfTheStep(name)) || name == "train_loss";
+        return isMean ? m_table.addMean(name, *m_step, number, m_window)
+                      : m_table.addText(name, *m_step, number);
+    }
+
     void flush()
     {
         ++m_entry;
         if (!m_step && !m_row.empty())
             m_table.addBadLine(m_entry, "entry of log_history has no whole number 'step'");
+        if (m_step && has("loss") && *m_step > m_logged)
+            m_window = *m_step - std::exchange(m_logged, *m_step);
         for (const auto &[name, number] : m_row)
-            full = full || (m_step && !m_table.addText(name, *m_step, number));
+            full = full || (m_step && !add(name, number));
         m_row.clear();
         m_step.reset();
     }
@@ -118,6 +145,8 @@ private:
     std::uint64_t m_entry = 0;
     std::vector<std::pair<std::string, DecimalText>> m_row;
     std::optional<std::int64_t> m_step;
+    std::int64_t m_logged = 0; ///< the last step with a loss
+    std::int64_t m_window = 0; ///< steps that the latest loss is the mean of
 };
 
 } // namespace

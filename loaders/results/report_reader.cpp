@@ -95,6 +95,7 @@ MetricComparison metricOf(const JsonFields &fields, JsonProblem &problem)
         : fields.integerIf("first_proven_difference");
     metric.context = fields.flagIf("context").value_or(false);
     metric.oneSidedSteps = fields.countIf("one_sided_steps").value_or(0);
+    metric.unmet.count = fields.countIf("unmet_steps").value_or(0);
     metric.bitsKnown = fields.flagIf("bits_known").value_or(true);
     for (const JsonValue &value : fields.arrayIf("differences"))
         metric.differences.push_back(

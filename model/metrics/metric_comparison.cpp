@@ -19,17 +19,39 @@ namespace forkpoint {
 
 namespace {
 
-/// Calls visit(step, sample of A, sample of B) for every step that both logged, rising.
+/// Calls visit(point of A, point of B) for every step that both logged, rising.
 template <class Visit>
-void forEachCommonStep(const MetricSeries &a, const MetricSeries &b, Visit visit)
+void forEachSharedStep(const MetricSeries &a, const MetricSeries &b, Visit visit)
 {
     std::size_t j = 0;
     for (std::size_t i = 0; i < a.points.size(); ++i) {
         while (j < b.points.size() && b.points[j].step < a.points[i].step)
             ++j;
         if (j < b.points.size() && b.points[j].step == a.points[i].step)
-            visit(a.points[i].step, sampleAt(a, i), sampleAt(b, j));
+            visit(i, j);
     }
+}
+
+/// Calls visit(step, sample of A, sample of B) for those at which the numbers meet, rising.
+template <class Visit>
+void forEachCommonStep(const MetricSeries &a, const MetricSeries &b, const MetricMeetings &meetings,
+                       Visit visit)
+{
+    forEachSharedStep(a, b, [&](std::size_t i, std::size_t j) {
+        if (meetings.of(a, i, b, j) == MetricMeeting::Same)
+            visit(a.points[i].step, sampleAt(a, i), sampleAt(b, j));
+    });
+}
+
+UnmetSteps unmetSteps(const MetricSeries &a, const MetricSeries &b, const MetricMeetings &meetings)
+{
+    UnmetSteps unmet;
+    forEachSharedStep(a, b, [&](std::size_t i, std::size_t j) {
+        const MetricMeeting why = meetings.of(a, i, b, j);
+        if (why != MetricMeeting::Same && unmet.count++ == 0)
+            unmet = {1, why, a.points[i].step, windowAt(a, i), windowAt(b, j)};
+    });
+    return unmet;
 }
 
 /// The first and the last step of which a series has a row.
@@ -51,12 +73,12 @@ std::uint64_t pointsWithin(const MetricSeries &series, std::int64_t from, std::i
         }));
 }
 
-std::uint64_t oneSidedSteps(const MetricSeries &a, const MetricSeries &b, std::uint64_t common)
+std::uint64_t oneSidedSteps(const MetricSeries &a, const MetricSeries &b, std::uint64_t shared)
 {
     const auto rowsA = rowsOf(a), rowsB = rowsOf(b);
     const std::int64_t from = std::max(rowsA.first, rowsB.first);
     const std::int64_t to = std::min(rowsA.second, rowsB.second);
-    return pointsWithin(a, from, to) + pointsWithin(b, from, to) - 2 * common;
+    return pointsWithin(a, from, to) + pointsWithin(b, from, to) - 2 * shared;
 }
 
 void addStep(MetricDifference &entry, std::int64_t step, const MetricSample &a,
@@ -108,12 +130,13 @@ private:
     bool m_broken = false;
 };
 
-void foldDifferences(const MetricSeries &a, const MetricSeries &b, MetricComparison &result)
+void foldDifferences(const MetricSeries &a, const MetricSeries &b, const MetricMeetings &meetings,
+                     MetricComparison &result)
 {
     constexpr std::uint64_t Most = MetricComparison::MostDifferences;
     const std::uint64_t stepsOfEntry = (result.commonSteps + Most - 1) / Most;
     forEachCommonStep(
-        a, b, [&](std::int64_t step, const MetricSample &one, const MetricSample &other) {
+        a, b, meetings, [&](std::int64_t step, const MetricSample &one, const MetricSample &other) {
             if (result.differences.empty() || result.differences.back().steps == stepsOfEntry)
                 result.differences.emplace_back();
             addStep(result.differences.back(), step, one, other,
@@ -132,17 +155,23 @@ void lookForNonFinite(std::int64_t step, const MetricSample &one, const MetricSa
     result.isNonFiniteInA = !std::isfinite(one.value);
 }
 
-MetricComparison compareSeries(const MetricSeries &a, const MetricSeries &b)
+MetricComparison compareSeries(const MetricSeries &a, const MetricSeries &b,
+                               const MetricMeetings &meetings)
 {
     static constexpr std::array Digits = {4, 6};
     MetricComparison result;
     result.name = a.name;
     const bool holdBits = (a.integers && b.integers) || (!a.beyondFloat64 && !b.beyondFloat64);
-    result.bitsKnown = a.bitsKnown && b.bitsKnown && a.float32 == b.float32 && holdBits;
+    // That two rows are one step is told by numbers that were printed, where no step is.
+    const bool areStated =
+        a.steps == MetricSeries::Steps::Stated && b.steps == MetricSeries::Steps::Stated;
+    result.bitsKnown =
+        a.bitsKnown && b.bitsKnown && a.float32 == b.float32 && holdBits && areStated;
     result.context = isBookkeepingMetric(a.name);
+    result.unmet = unmetSteps(a, b, meetings);
     CommonPlace place;
     forEachCommonStep(
-        a, b, [&](std::int64_t step, const MetricSample &one, const MetricSample &other) {
+        a, b, meetings, [&](std::int64_t step, const MetricSample &one, const MetricSample &other) {
             ++result.commonSteps;
             if (relationOf(one, other, result.bitsKnown) == MetricRelation::Different) {
                 ++result.differentSteps;
@@ -161,8 +190,8 @@ MetricComparison compareSeries(const MetricSeries &a, const MetricSeries &b)
     place.addTo(result.firstPrintedDifference);
     if (result.bitsKnown)
         result.firstBitDifference = result.firstProvenDifference;
-    result.oneSidedSteps = oneSidedSteps(a, b, result.commonSteps);
-    foldDifferences(a, b, result);
+    result.oneSidedSteps = oneSidedSteps(a, b, result.commonSteps + result.unmet.count);
+    foldDifferences(a, b, meetings, result);
     return result;
 }
 
@@ -189,12 +218,13 @@ std::vector<MetricComparison> compareMetrics(const std::vector<MetricSeries> &a,
     for (const MetricSeries &series : b)
         byName.emplace(series.name, &series);
     std::vector<MetricComparison> result;
+    const MetricMeetings meetings(a, b);
     for (const MetricSeries &series : a) {
         const auto partner = byName.find(series.name);
         if (partner == byName.end())
             continue;
-        MetricComparison comparison = compareSeries(series, *partner->second);
-        if (comparison.commonSteps > 0)
+        MetricComparison comparison = compareSeries(series, *partner->second, meetings);
+        if (comparison.commonSteps + comparison.unmet.count > 0)
             result.push_back(std::move(comparison));
     }
     std::sort(result.begin(), result.end(),
@@ -219,17 +249,21 @@ VerdictFacts metricFacts(const std::vector<MetricSeries> &a, const std::vector<M
             facts.pointsPassedOver += series.passedOver;
         }
     }
+    std::uint64_t named = 0; // by both
     for (const MetricComparison &metric : compared) {
         if (metric.context)
             continue;
-        addMetric(facts, metric);
-        common += metric.commonSteps;
+        ++named;
+        if (metric.commonSteps > 0)
+            addMetric(facts, metric);
+        facts.notComparable |= metric.unmet.count > 0;
+        common += metric.commonSteps + metric.unmet.count;
     }
     facts.stepsOfOneSide = points > 2 * common;
     facts.coverage.metricsTotal = names.size();
     // What one side did not log is no difference of the runs: a log never tells all.
-    facts.oneSidedIncomplete = facts.coverage.metricsCompared < facts.coverage.metricsTotal;
-    facts.nothingInScope = facts.coverage.metricsCompared == 0;
+    facts.oneSidedIncomplete = named < facts.coverage.metricsTotal;
+    facts.nothingInScope = named == 0;
     return facts;
 }
 

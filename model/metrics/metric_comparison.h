@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/compare/verdict.h"
+#include "model/metrics/metric_meeting.h"
 #include "model/metrics/metric_series.h"
 
 #include <cstdint>
@@ -23,6 +24,16 @@ struct MetricDifference
     bool operator==(const MetricDifference &) const = default;
 };
 
+/// Steps that both runs logged and whose numbers are no pair: they are left out of everything else.
+struct UnmetSteps
+{
+    std::uint64_t count = 0;
+    MetricMeeting why = MetricMeeting::Same; ///< of the first
+    std::int64_t first = 0;
+    std::int64_t windowA = 0, windowB = 0; ///< there, of means over unlike windows
+    bool operator==(const UnmetSteps &) const = default;
+};
+
 /// One metric that both runs logged.
 struct MetricComparison
 {
@@ -30,12 +41,13 @@ struct MetricComparison
     static constexpr std::size_t MostDifferences = 1024;
 
     std::string name;
-    bool bitsKnown = true; ///< of both, in one type: numbers that are alike are equal
-    bool context = false;  ///< a time, a rate, memory: decides nothing
-    std::uint64_t commonSteps = 0;
-    std::uint64_t differentSteps = 0;          ///< of these: that surely differ
-    std::uint64_t oneSidedSteps = 0;           ///< a number on one side only, inside the overlap of
-                                               ///< the rows, also those that leave it open
+    bool bitsKnown = true;            ///< of both, in one type: numbers that are alike are equal
+    bool context = false;             ///< a time, a rate, memory: decides nothing
+    std::uint64_t commonSteps = 0;    ///< at which the two numbers meet
+    std::uint64_t differentSteps = 0; ///< of these: that surely differ
+    std::uint64_t oneSidedSteps = 0;  ///< a number on one side only, inside the overlap of
+                                      ///< the rows, also those that leave it open
+    UnmetSteps unmet;
     std::vector<MetricDifference> differences; ///< rising, every common step in one of them
     /// Only where bits are known: of rounded numbers the bits may part earlier than their texts.
     std::optional<std::int64_t> firstBitDifference;
@@ -49,7 +61,8 @@ struct MetricComparison
     std::map<int, std::int64_t> firstPrintedDifference;
 };
 
-/// Compares the metrics that both runs logged under one name at common steps. A rounded number is
+/// Compares the metrics that both runs logged under one name at common steps, as far as what was
+/// logged there is the same thing (MetricMeetings). A rounded number is
 /// an interval: it differs from another where the two are disjoint.
 std::vector<MetricComparison> compareMetrics(const std::vector<MetricSeries> &a,
                                              const std::vector<MetricSeries> &b);

@@ -29,10 +29,41 @@ std::string ofKnownBits(const MetricComparison &metric)
     return text;
 }
 
+/// Why numbers of one step are no pair: "mean of 1 step in A and of 5 in B".
+std::string unmetText(const UnmetSteps &unmet)
+{
+    const std::string first = std::to_string(unmet.first);
+    const std::string others = counted(unmet.count, "step", "steps");
+    switch (unmet.why) {
+    case MetricMeeting::UnlikeWindows:
+        return "at step " + first + " it is a mean over "
+            + counted(std::uint64_t(unmet.windowA), "step", "steps") + " in A and over "
+            + grouped(std::uint64_t(unmet.windowB))
+            + " in B, logged at unlike intervals: such numbers are not compared, at " + others;
+    case MetricMeeting::OtherRows:
+        return "row " + first
+            + " has another epoch in A than in B, so that they are of unlike steps: such rows are "
+              "not compared, "
+            + grouped(unmet.count) + " in all";
+    case MetricMeeting::UnknownRows:
+        return "row " + first
+            + " was counted, and no epoch tells that it is the same step in A and in B: such rows "
+              "are not compared, "
+            + grouped(unmet.count) + " in all";
+    case MetricMeeting::Same: break;
+    }
+    return {};
+}
+
 Finding describe(const MetricComparison &metric, bool checkpointsDiffer)
 {
     Finding finding{"metric-equal", Certainty::Is, Severity::Note, {}, {metric.name}};
     const std::string steps = counted(metric.commonSteps, "common step", "common steps");
+    if (metric.commonSteps == 0) {
+        finding.id = "metric-unmet";
+        finding.text = metric.name + ": " + unmetText(metric.unmet);
+        return finding;
+    }
     if (metric.firstBitDifference) {
         finding.id = "metric-parts";
         finding.text = ofKnownBits(metric);
@@ -50,6 +81,8 @@ Finding describe(const MetricComparison &metric, bool checkpointsDiffer)
         finding.text = metric.name + " reads alike at all " + steps
             + ", but may have been rounded: whether its bits are equal is not known";
     }
+    if (metric.unmet.count > 0)
+        finding.text += "; " + unmetText(metric.unmet);
     if (metric.firstNonFinite)
         finding.text += "; at step " + std::to_string(*metric.firstNonFinite) + " "
             + (metric.isNonFiniteInA ? "A" : "B") + " is NaN or infinite and "

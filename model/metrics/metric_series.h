@@ -35,6 +35,15 @@ struct MetricSeries
     /// Steps whose row leaves the number open (JSON null, an empty cell of CSV), rising: it was not
     /// logged, or is one that the writer has no word for, such as NaN.
     std::vector<std::int64_t> blanks = {};
+    /// How the step of a point is known.
+    enum class Steps {
+        Stated,
+        ByEpoch, ///< rows, counted by the epochs that they print
+        Counted  ///< rows, as they follow each other: one that was lost goes unseen
+    };
+    Steps steps = Steps::Stated;
+    /// How many steps each point is a mean over, 0 where nobody knows; empty: of none.
+    std::vector<std::int64_t> windows = {};
 };
 
 } // namespace forkpoint

@@ -238,6 +238,8 @@ void writeMetrics(JsonWriter &json, const std::vector<MetricComparison> &metrics
             json.key("context").boolean(true);
         if (metric.oneSidedSteps > 0)
             json.key("one_sided_steps").number(metric.oneSidedSteps);
+        if (metric.unmet.count > 0)
+            json.key("unmet_steps").number(metric.unmet.count);
         json.key("different_steps").number(metric.differentSteps);
         writeDifferences(json, metric.differences);
         json.endObject();

@@ -16,6 +16,8 @@ std::string metricText(const MetricComparison &metric, int digits)
     const auto found = metric.firstPrintedDifference.find(digits);
     if (found != metric.firstPrintedDifference.end())
         return std::to_string(found->second);
+    if (metric.commonSteps == 0)
+        return "not compared";
     return metric.bitsKnown ? "never" : "not seen";
 }
 
@@ -23,6 +25,8 @@ std::string bitText(const MetricComparison &metric)
 {
     if (metric.firstBitDifference)
         return "step " + std::to_string(*metric.firstBitDifference);
+    if (metric.commonSteps == 0)
+        return "not compared";
     if (metric.bitsKnown)
         return "never";
     return metric.firstProvenDifference
@@ -34,7 +38,8 @@ ReportTone toneOf(const MetricComparison &metric)
 {
     if (metric.firstProvenDifference)
         return ReportTone::Different;
-    return metric.bitsKnown ? ReportTone::Equal : ReportTone::Unknown;
+    const bool areEqual = metric.bitsKnown && metric.commonSteps > 0 && metric.unmet.count == 0;
+    return areEqual ? ReportTone::Equal : ReportTone::Unknown;
 }
 
 ReportTable metricsTable(const std::vector<MetricComparison> &metrics)
