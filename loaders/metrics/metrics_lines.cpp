@@ -5,6 +5,12 @@
 
 namespace forkpoint {
 
+std::string_view withoutByteOrderMark(std::string_view text)
+{
+    constexpr std::string_view Mark = "\xef\xbb\xbf";
+    return text.starts_with(Mark) ? text.substr(Mark.size()) : text;
+}
+
 Status forEachLine(const ByteSource &source, MetricsTable &table, const std::stop_token &stop,
                    const std::function<LineUse(const LineReader::Line &)> &take,
                    const std::string &part)

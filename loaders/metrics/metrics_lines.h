@@ -24,6 +24,9 @@ struct LineUse
     std::string_view why = {}; ///< outlives the call
 };
 
+/// Windows puts the mark of UTF-8 in front of a file.
+std::string_view withoutByteOrderMark(std::string_view text);
+
 /// Calls `take` for each line that is neither blank nor too long, and tells the table of those that
 /// were torn, bad or too long. A bad line without its end is a torn one. `part` names the file where
 /// the table is made of several.

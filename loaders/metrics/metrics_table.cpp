@@ -169,6 +169,13 @@ bool MetricsTable::addMean(std::string_view metric, std::int64_t step, const Dec
     return true;
 }
 
+void MetricsTable::forgetWindow(std::string_view metric, std::int64_t step)
+{
+    const auto found = m_columns.find(metric);
+    if (found != m_columns.end())
+        found->second.windows[step] = 0;
+}
+
 bool MetricsTable::addOfStep(std::string_view metric, std::int64_t step, const DecimalText &number)
 {
     const auto found = m_columns.find(metric);

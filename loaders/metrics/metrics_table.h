@@ -39,6 +39,8 @@ public:
     /// A mean over so many steps, the last of which is `step`.
     bool addMean(std::string_view metric, std::int64_t step, const DecimalText &number,
                  std::int64_t window);
+    /// How many steps that mean is over turned out to be unknown.
+    void forgetWindow(std::string_view metric, std::int64_t step);
     /// What rows of all kinds say of their step, such as an epoch: the same once more is no repetition.
     bool addOfStep(std::string_view metric, std::int64_t step, const DecimalText &number);
     /// A row that is there for the step and leaves the number open (JSON null, an empty cell).

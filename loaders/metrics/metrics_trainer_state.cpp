@@ -2,6 +2,7 @@
 #include "loaders/metrics/metrics_trainer_state.h"
 
 #include "loaders/metrics/metrics_jsonl.h"
+#include "loaders/metrics/metrics_lines.h"
 #include "loaders/metrics/metrics_step.h"
 
 #include <nlohmann/json.hpp>
@@ -121,8 +122,24 @@ private:
             return m_table.addOfStep(name, *m_step, number);
         // The last entry has the sum of all losses as they were logged, which rounds by their number.
         const bool isMean = (has("loss") && !isOfTheStep(name)) || name == "train_loss";
+        if (isMean && m_first.step == *m_step)
+            m_first.means.push_back(name);
         return isMean ? m_table.addMean(name, *m_step, number, m_window)
                       : m_table.addText(name, *m_step, number);
+    }
+
+    /// Of an entry with a loss. The first one's window is all steps before it, unless the history
+    /// begins later than it is spaced: then a part of it was dropped.
+    void takeWindow()
+    {
+        m_window = *m_step - std::exchange(m_logged, *m_step);
+        if (m_first.step == 0)
+            m_first.step = *m_step;
+        else if (m_first.step > m_window)
+            for (const std::string &name : m_first.means)
+                m_table.forgetWindow(name, m_first.step);
+        if (m_first.step != *m_step)
+            m_first.means.clear();
     }
 
     void flush()
@@ -131,7 +148,7 @@ private:
         if (!m_step && !m_row.empty())
             m_table.addBadLine(m_entry, "entry of log_history has no whole number 'step'");
         if (m_step && has("loss") && *m_step > m_logged)
-            m_window = *m_step - std::exchange(m_logged, *m_step);
+            takeWindow();
         for (const auto &[name, number] : m_row)
             full = full || (m_step && !add(name, number));
         m_row.clear();
@@ -147,6 +164,11 @@ private:
     std::optional<std::int64_t> m_step;
     std::int64_t m_logged = 0; ///< the last step with a loss
     std::int64_t m_window = 0; ///< steps that the latest loss is the mean of
+    struct
+    {
+        std::int64_t step = 0;
+        std::vector<std::string> means;
+    } m_first; ///< entry with a loss, until the second
 };
 
 } // namespace
@@ -156,7 +178,7 @@ Status readTrainerState(const ByteSource &source, MetricsTable &table, std::stop
     FP_TRY(const auto bytes, readAll(source, 0, source.size(), limits::JsonBytes));
     if (stop.stop_requested())
         return Error{ErrorCode::Cancelled, source.name(), {}, "cancelled"};
-    const std::string text = quoteNonFinite(asText(bytes));
+    const std::string text = quoteNonFinite(withoutByteOrderMark(asText(bytes)));
     HistoryWalker walker(table);
     const bool sound = nlohmann::json::sax_parse(text.begin(), text.end(), &walker);
     if (!sound && !walker.full)
@@ -173,7 +195,7 @@ bool isTrainerState(const ByteSource &source)
     const auto head = readAll(source, 0, size, limits::ProbeBytes);
     if (!head.ok())
         return false;
-    const std::string_view text = asText(*head);
+    const std::string_view text = withoutByteOrderMark(asText(*head));
     const std::size_t first = text.find_first_not_of(" \t\r\n");
     return first != std::string_view::npos && text[first] == '{'
         && text.find("\"global_step\"") != std::string_view::npos
