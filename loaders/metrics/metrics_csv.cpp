@@ -67,11 +67,6 @@ std::optional<std::size_t> findStep(const std::vector<std::string> &header)
     return found;
 }
 
-std::string_view withoutByteOrderMark(std::string_view line)
-{
-    return line.starts_with("\xef\xbb\xbf") ? line.substr(3) : line;
-}
-
 class RowReader
 {
 public:

@@ -12,8 +12,10 @@
 #include "loaders/metrics/metrics_trainer_state.h"
 #include "loaders/metrics/metrics_wandb.h"
 #include "loaders/storage/file_source.h"
+#include "loaders/storage/gzip_source.h"
 #include "loaders/storage/line_reader.h"
 #include "loaders/storage/platform_directory.h"
+#include "loaders/storage/tar_directory.h"
 
 #include <algorithm>
 #include <array>
@@ -50,13 +52,21 @@ std::string formatOf(Kind kind)
     }
 }
 
-bool isTableName(const std::string &name)
+std::string_view withoutGzip(std::string_view name)
 {
+    constexpr std::string_view Ending = ".gz";
+    return name.ends_with(Ending) ? name.substr(0, name.size() - Ending.size()) : name;
+}
+
+bool isTableName(std::string_view path)
+{
+    const std::string_view name = withoutGzip(path);
     return name.ends_with(".jsonl") || name.ends_with(".ndjson") || name.ends_with(".csv");
 }
 
-bool isConsoleName(const std::string &name)
+bool isConsoleName(std::string_view path)
 {
+    const std::string_view name = withoutGzip(path);
     return name.ends_with(".log") || name.ends_with(".out") || name.ends_with(".err")
         || name.ends_with(".txt");
 }
@@ -94,6 +104,24 @@ Kind kindOf(const ByteSource &source, std::uint64_t probeBytes)
     return isConsoleMetrics(source, probeBytes) ? Kind::Console : Kind::None;
 }
 
+bool isCompressed(const ByteSource &source)
+{
+    constexpr std::uint64_t HeadBytes = 3;
+    const auto head = readAll(source, 0, std::min(source.size(), HeadBytes), HeadBytes);
+    return head.ok() && isGzip(*head);
+}
+
+/// The same of what a gzip file holds, of which no more is decoded than to tell.
+Kind kindOfContents(const ByteSource &source, std::uint64_t probeBytes)
+{
+    if (!isCompressed(source))
+        return kindOf(source, probeBytes);
+    auto head = gzipHead(source, limits::ConsoleProbeBytes);
+    if (!head.ok())
+        return Kind::None;
+    return kindOf(MemorySource(source.name(), std::move(*head)), limits::ConsoleProbeBytes);
+}
+
 /// Reads the files of one run, event files together and last.
 class Collector
 {
@@ -104,10 +132,14 @@ public:
     {
     }
 
-    bool add(const FilePtr &file, Kind kind)
+    bool add(FilePtr file, Kind kind)
     {
         if (kind == Kind::None)
             return false;
+        if (isCompressed(*file))
+            file = unpacked(std::move(file));
+        if (!file)
+            return true;
         if (kind == Kind::TensorBoard) {
             m_events.push_back(file);
             return true;
@@ -139,7 +171,7 @@ public:
             m_found.complete = false;
             return;
         }
-        const bool taken = add(*file, kindOf(**file, limits::ConsoleProbeBytes));
+        const bool taken = add(*file, kindOfContents(**file, limits::ConsoleProbeBytes));
         if (!taken && isTableName(name) && (*file)->size() > 0)
             note("ignored", prefix + name, "holds no metrics by step; not read");
     }
@@ -168,7 +200,7 @@ public:
                     return false;
                 const auto file =
                     FileSource::openBeneath(directory, entry.name, prefix + entry.name);
-                return file.ok() && kindOf(**file, limits::ConsoleProbeBytes) != Kind::None;
+                return file.ok() && kindOfContents(**file, limits::ConsoleProbeBytes) != Kind::None;
             });
     }
 
@@ -178,9 +210,29 @@ private:
     {
         const bool isFile = entry.kind == EntryKind::File || entry.kind == EntryKind::LinkToFile;
         const bool isNamed = isMetricsName(entry.name) || isConsoleName(entry.name)
-            || entry.name == TrainerStateName;
+            || withoutGzip(entry.name) == TrainerStateName;
         return isFile && isNamed && !entry.name.starts_with('.') && !m_stop.stop_requested()
             && m_others.count(prefix + entry.name) == 0;
+    }
+
+    /// Null where nothing can be decoded, which is told.
+    FilePtr unpacked(FilePtr file)
+    {
+        auto gzip = openMeasuredGzip(file, m_stop);
+        if (!gzip.ok()) {
+            fail(gzip.error());
+            return nullptr;
+        }
+        const auto tell = [&](std::string code, std::string place, std::string text) {
+            m_found.complete = false;
+            m_found.diagnostics.push_back({Severity::Warning, std::move(code), file->name(),
+                                           std::move(place), std::move(text)});
+        };
+        if (gzip->torn)
+            tell("torn-gzip", {}, "its gzip stream is cut; the lines up to there are read");
+        if (gzip->rest && !gzip->rest->isPadding)
+            tell("behind-gzip", "byte " + std::to_string(gzip->rest->byte), gzip->rest->text);
+        return gzip->decoded;
     }
 
     Status read(const ByteSource &file, Kind kind, MetricsTable &table)
@@ -286,7 +338,7 @@ bool isMetricsName(const std::string &name)
 std::optional<FoundMetrics> readMetricsFile(FilePtr file, const std::stop_token &stop)
 {
     Collector collector(stop);
-    if (!collector.add(file, kindOf(*file, NamedProbeBytes)))
+    if (!collector.add(file, kindOfContents(*file, NamedProbeBytes)))
         return std::nullopt;
     return collector.finish();
 }
