@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/compare/comparison_findings.h"
 
+#include "model/compare/exact_relations.h"
 #include "model/compare/lost_items.h"
 #include "model/compare/owner_differences.h"
 #include "model/compare/rank_copies.h"
@@ -20,6 +21,8 @@ namespace {
 
 /// Read again, at most, to see in whose parts differences lie.
 constexpr std::uint64_t OwnerBytes = std::uint64_t(256) << 20;
+/// Read again, at most, to see whether one side is the other one rounded, scaled and the like.
+constexpr std::uint64_t RelationBytes = std::uint64_t(512) << 20;
 /// Read again, at most, to recognise the same values in another layout.
 constexpr std::uint64_t LayoutBytes = std::uint64_t(512) << 20;
 
@@ -269,6 +272,8 @@ std::vector<Finding> comparisonFindings(const CheckpointComparison &comparison,
     for (Finding &finding : ownerFindings(comparison, a, b, mayRead ? OwnerBytes : 0, stop))
         findings.push_back(std::move(finding));
     if (mayRead) {
+        for (Finding &finding : exactRelations(comparison, a, b, RelationBytes, stop))
+            findings.push_back(std::move(finding));
         for (Finding &finding : layoutFindings(comparison, a, b, LayoutBytes, stop))
             findings.push_back(std::move(finding));
     }

@@ -10,10 +10,21 @@ namespace forkpoint {
 namespace {
 
 /// Most telling first. What a verdict or its banner says anyway, as a differing recipe, is not among them.
-constexpr std::array<std::string_view, 9> Telling{
-    "not-finite",         "ranks-unlike",          "replicas-differ",
-    "one-rank-differs",   "rounded-to-narrower",   "same-values-transposed",
-    "same-rows-permuted", "same-columns-permuted", "tied-tensors-differ",
+constexpr std::array<std::string_view, 14> Telling{
+    "not-finite",
+    "ranks-unlike",
+    "replicas-differ",
+    "one-rank-differs",
+    "one-bit",
+    "all-zero",
+    "rounded-in-place",
+    "rounded-to-narrower",
+    "negated",
+    "times-power-of-two",
+    "same-values-transposed",
+    "same-rows-permuted",
+    "same-columns-permuted",
+    "tied-tensors-differ",
 };
 
 std::size_t placeOf(const Finding &finding)
