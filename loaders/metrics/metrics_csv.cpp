@@ -114,9 +114,9 @@ private:
     {
         RowLabel label;
         for (std::size_t i = 0; i < fields.size(); ++i) {
-            const bool isLabel = wholeStep(fields[i]) ? RowLabel::isNumber(m_header[i])
-                                                      : RowLabel::isText(m_header[i], fields[i]);
-            if (isLabel)
+            if (const auto number = wholeStep(fields[i]); number && RowLabel::isNumber(m_header[i]))
+                label.add(m_header[i], std::to_string(*number));
+            else if (!number && RowLabel::isText(m_header[i], fields[i]))
                 label.add(m_header[i], fields[i]);
         }
         return label.text();

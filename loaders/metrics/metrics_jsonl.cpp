@@ -42,8 +42,7 @@ public:
         const bool fits = value <= std::uint64_t(INT64_MAX);
         if (!begin())
             return false;
-        if (isOutermost() && RowLabel::isNumber(m_name))
-            m_result.row.add(m_name, std::to_string(value));
+        noteRank(std::to_string(value));
         return add(wholeNumber(std::to_string(value)),
                    fits ? std::optional(std::int64_t(value)) : std::nullopt);
     }
@@ -51,6 +50,7 @@ public:
     {
         if (!begin())
             return false;
+        noteRank(text);
         const auto number = parseDecimal(text);
         return number ? add(*number, wholeStep(text)) : leaveOut(UnreadJson::Number);
     }
@@ -60,6 +60,7 @@ public:
             return false;
         if (nonFiniteByName(text))
             return add(*parseDecimal(text), {});
+        noteRank(text);
         if (isOutermost() && RowLabel::isText(m_name, text))
             m_result.row.add(m_name, text);
         if (isDigestText(text))
@@ -133,6 +134,15 @@ private:
             return leaveOut(UnreadJson::LongList);
         m_result.numbers.push_back({m_name, number, integer});
         return within(m_name.size() + sizeof(JsonNumber));
+    }
+
+    /// "0", 0 and 0.0 are one rank.
+    void noteRank(std::string_view text)
+    {
+        if (!isOutermost() || !RowLabel::isNumber(m_name))
+            return;
+        if (const auto number = wholeStep(text))
+            m_result.row.add(m_name, std::to_string(*number));
     }
 
     bool leaveOut(UnreadJson kind)

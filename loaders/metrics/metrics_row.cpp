@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 12> TextNames = {"phase",  "split",   "mo
 /// Longer texts are messages.
 constexpr std::size_t MostLabelBytes = 64;
 
-/// CRC-32, of which eight digits may be a word or a number as well, is the shortest of no trace.
+/// A CRC-32 has eight, but so have words and numbers.
 constexpr std::size_t LeastDigestDigits = 16;
 
 template <class Names>
@@ -43,8 +43,15 @@ bool RowLabel::isText(std::string_view name, std::string_view value)
 
 void RowLabel::add(std::string_view name, std::string_view value)
 {
-    m_text += m_text.empty() ? " [" : ", ";
-    m_text.append(name).append(1, ' ').append(value);
+    m_values.insert_or_assign(std::string(name), std::string(value));
+}
+
+std::string RowLabel::text() const
+{
+    std::string text;
+    for (const auto &[name, value] : m_values)
+        text.append(text.empty() ? " [" : ", ").append(name).append(1, ' ').append(value);
+    return text.empty() ? text : text + ']';
 }
 
 bool isDigestText(std::string_view text)

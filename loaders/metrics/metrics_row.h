@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -18,11 +20,11 @@ public:
     static bool isText(std::string_view name, std::string_view value);
 
     void add(std::string_view name, std::string_view value);
-    /// "" or " [rank 0, phase eval]".
-    std::string text() const { return m_text.empty() ? m_text : m_text + ']'; }
+    /// "" or " [phase eval, rank 0]", by name: two writers need not have one order.
+    std::string text() const;
 
 private:
-    std::string m_text;
+    std::map<std::string, std::string, std::less<>> m_values;
 };
 
 /// Whether a text is a digest in hexadecimal: a row of those belongs to a trace, and a log's numbers

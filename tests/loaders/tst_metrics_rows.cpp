@@ -40,6 +40,7 @@ class TestMetricsRows : public QObject
 
 private slots:
     void rowsOfRanks();
+    void labelsHaveNoOrder();
     void rowsOfPhases();
     void rowsOfMetrics();
     void oneLabelIsNone();
@@ -61,6 +62,19 @@ void TestMetricsRows::rowsOfRanks()
     QCOMPARE(b.curve("loss [rank 1]"), (Curve{{1, 2.51}, {2, 2.52}, {3, 2.53}, {4, 2.54}}));
     QVERIFY(outcome(a, b) == Outcome::Different);
     QVERIFY(!a.says("repeated-step"));
+}
+
+// Writers differ in the order of members, and in whether a rank is a whole number, a float or a text.
+void TestMetricsRows::labelsHaveNoOrder()
+{
+    const Read read =
+        jsonl({R"("rank": 0, "phase": "eval", "loss": 1.#)", R"("rank": 1, "loss": 2.#)"});
+    const Read other =
+        jsonl({R"("phase": "eval", "rank": "0", "loss": 1.#)", R"("loss": 2.#, "rank": 1.0)"});
+    QCOMPARE(read.curve("loss [phase eval, rank 0]").at(3), 1.3);
+    QCOMPARE(other.curve("loss [phase eval, rank 0]").at(3), 1.3);
+    QCOMPARE(other.curve("loss [rank 1]").at(3), 2.3);
+    QCOMPARE(other.series.size(), std::size_t(2));
 }
 
 void TestMetricsRows::rowsOfPhases()
