@@ -229,7 +229,8 @@ private:
         if (m_file.index == 0) {
             addNote(record.place, "no-order",
                     "names without a number in front (0007_loss.npy) do not tell the order of "
-                    "execution: the first difference of a step is the first by name");
+                    "execution: within a step the stages that names tell decide, and of records of "
+                    "one stage or of none no order is known");
         }
     }
 

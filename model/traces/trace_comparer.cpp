@@ -2,6 +2,7 @@
 #include "model/traces/trace_comparer.h"
 
 #include "model/format.h"
+#include "model/traces/first_record.h"
 #include "model/traces/trace_comparer_state.h"
 #include "model/traces/trace_summary.h"
 
@@ -175,6 +176,7 @@ void TraceComparer::State::closeUnit(std::size_t rank, Unit unit, bool isPart)
         return;
     const bool hasLost = unit.hasLost, hasNoOrder = unit.hasNoOrder;
     own.first = std::move(unit.first);
+    findRivals(*own.first, unit.unordered);
     own.first->equalBefore = equalBefore[rank];
     own.first->after = lastEqual[rank];
     own.first->doubt = !lossless() ? lostWords()

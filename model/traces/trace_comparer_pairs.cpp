@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/format.h"
+#include "model/traces/first_record.h"
 #include "model/traces/trace_comparer_state.h"
 #include "model/traces/trace_divergence.h"
 #include "model/traces/trace_rules.h"
+#include "model/traces/trace_stage.h"
 #include "model/traces/trace_summary.h"
 
 #include <algorithm>
@@ -85,14 +87,31 @@ void TraceComparer::State::propose(RankDivergence divergence, std::uint64_t ordi
     const auto isLost = [](const RankDivergence &each) {
         return each.kind == DivergenceKind::Missing;
     };
-    if (unit.first && isLost(*unit.first) == isLost(divergence) && unit.firstOrdinal <= ordinal)
+    const bool isLike = unit.first && isLost(*unit.first) == isLost(divergence);
+    if (isLike && !comesBefore(divergence, ordinal, *unit.first, unit.firstOrdinal))
         return;
     if (unit.first && isLost(divergence) && !isLost(*unit.first))
         return;
     unit.first = std::move(divergence);
     unit.firstOrdinal = ordinal;
+    if (!unit.first->isPlaced) {
+        unit.atFirst = {}; // names that come before it in their list vouch for nothing
+        return;
+    }
     const auto opened = unit.opened.find(ordinal);
     unit.atFirst = opened == unit.opened.end() ? unit.now : opened->second;
+}
+
+/// Between what of the chain the first divergence of the unit stands.
+void TraceComparer::State::notePlace(const TraceRecord &record, Unit &unit)
+{
+    if (!record.isPlaced || !isInChain(record.stage))
+        return;
+    const ChainPlace place = chainPlace(record.stage, record.microBatch);
+    if (!unit.first)
+        unit.lastPlace = place;
+    else if (unit.first->isPlaced)
+        closeSpan(unit.first->span, place);
 }
 
 /// Rule M9; for the end of a collective with the inputs of its begin, and for an input of another
@@ -202,6 +221,11 @@ RankDivergence TraceComparer::State::divergenceOf(const TraceWalk::Event &event,
     divergence.group = record.group;
     divergence.key = record.key;
     divergence.role = record.role;
+    divergence.isPlaced = record.isPlaced && event.b->isPlaced;
+    // Of a late partner, the last place is one behind it.
+    divergence.span =
+        spanOf(record.stage, record.microBatch,
+               divergence.isPlaced && !event.moved ? unit.lastPlace : std::optional<ChainPlace>());
     if (!differs) {
         divergence.classification.why = "the records are equal, their order is not";
         return divergence;
@@ -222,6 +246,7 @@ void TraceComparer::State::takePair(const TraceWalk::Event &event, std::size_t r
         ++result.coverage.artifacts;
         return;
     }
+    notePlace(record, unit);
     const RecordEvidence evidence = evidenceOf(record, *event.b);
     result.coverage.artifacts += evidence.outputsTooEarly ? 1u : 0u;
     const EvidenceSum all = evidence.all();
@@ -242,7 +267,10 @@ void TraceComparer::State::takePair(const TraceWalk::Event &event, std::size_t r
         if (!differs)
             result.facts.differenceStrength =
                 std::max(result.facts.differenceStrength, Strength::Metadata);
-        propose(divergenceOf(event, evidence, all, unit), event.ordinal, unit);
+        RankDivergence divergence = divergenceOf(event, evidence, all, unit);
+        if (!divergence.isPlaced)
+            unit.unordered[divergence.span.to].add(divergence.record, 1);
+        propose(std::move(divergence), event.ordinal, unit);
         return;
     }
     if (unit.first)
@@ -302,6 +330,10 @@ void TraceComparer::State::takeLone(const LoneRecords::Sum &lone, const std::str
     divergence.record = record;
     divergence.kind = isLost ? DivergenceKind::Missing : DivergenceKind::ControlFlow;
     divergence.role = lone.role;
+    divergence.isPlaced = lone.isPlaced;
+    divergence.span = spanOf(record.stage, record.microBatch, {});
+    if (!isLost && !lone.isPlaced)
+        unit.unordered[divergence.span.to].add(record, lone.count);
     divergence.classification.why = std::string("it is recorded in ") + (lone.isA ? "A" : "B")
         + " alone" + (isLost ? ", and " + loss : std::string());
     if (!isLost && lone.isBehind)

@@ -65,6 +65,8 @@ struct TraceComparer::State
         bool hasLost = false;                     ///< records that one side may have lost
         bool isUnread = false;                    ///< one side was not read to its end
         bool hasNoOrder = false;                  ///< records that tell none
+        std::optional<ChainPlace> lastPlace;      ///< of a record whose stage is in the chain
+        std::map<ChainPlace, Rivals> unordered;   ///< that differ and tell no order, by place
         std::map<std::uint64_t, Standing> opened; ///< where a record has no partner yet
         std::map<std::string, EvidenceSum> begun; ///< inputs of collectives by group
         HashSet values;                           ///< hashes of those that both have seen alike
@@ -100,6 +102,7 @@ struct TraceComparer::State
     RankDivergence divergenceOf(const TraceWalk::Event &event, const RecordEvidence &evidence,
                                 const EvidenceSum &all, const Unit &unit) const;
     void propose(RankDivergence divergence, std::uint64_t ordinal, Unit &unit) const;
+    static void notePlace(const TraceRecord &record, Unit &unit);
     void takeUnread(std::optional<std::int64_t> iteration, Unit &unit);
     void takeFeed(TraceFeed &feed, bool isA);
     void tellUnit(bool isA, const TracePlan::Unit &planned, std::string code, std::string text);

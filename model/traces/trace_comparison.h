@@ -5,6 +5,7 @@
 #include "model/compare/verdict.h"
 #include "model/traces/chain_link.h"
 #include "model/traces/leaf_difference.h"
+#include "model/traces/step_span.h"
 #include "model/traces/trace.h"
 #include "model/traces/trace_evidence.h"
 #include "model/traces/trace_rules.h"
@@ -37,12 +38,27 @@ struct RecordName
 
 RecordName nameOf(const TraceRecord &record); ///< without its places
 
+/// Records that differ and may have been the first: some by name, and how many.
+struct Rivals
+{
+    static constexpr std::size_t MostNamed = 8;
+    std::vector<RecordName> named;
+    std::uint64_t count = 0;
+
+    void add(const RecordName &record, std::uint64_t records);
+};
+
 /// The earliest mismatch of one rank, in its own order (rules M3, M8).
 struct RankDivergence
 {
     RecordName record;
     DivergenceKind kind = DivergenceKind::Value;
     Classification classification;
+    bool isPlaced = true; ///< false: a side does not tell the order, so the chain's places decide
+    StepSpan span;        ///< within its iteration
+    /// Of this rank, where its order is not told: what else differs at its place in the chain, and at
+    /// none that is known.
+    Rivals alike, unknown;
     std::optional<RecordName> after; ///< the record right before it, if all before are equal
     bool afterSlip = false;          ///< its number was shifted by an insertion or deletion
     std::uint64_t equalBefore = 0;   ///< records (rule M21)

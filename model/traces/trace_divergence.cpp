@@ -2,6 +2,7 @@
 #include "model/traces/trace_divergence.h"
 
 #include "model/format.h"
+#include "model/traces/first_record.h"
 #include "model/traces/stage_table.h"
 #include "model/traces/trace_stage.h"
 
@@ -12,8 +13,11 @@ namespace forkpoint {
 
 namespace {
 
-std::string verbOf(const RankDivergence &first)
+/// `rivals`: what may come before it; then nothing is called the first.
+std::string verbOf(const RankDivergence &first, const std::string &rivals)
 {
+    if (!rivals.empty())
+        return " differs, and whether it is the first is not known: " + rivals;
     switch (first.kind) {
     case DivergenceKind::Value: return " differs first";
     case DivergenceKind::Order: return " is the first that comes in another order";
@@ -53,8 +57,9 @@ std::string sentenceOf(const RankComparison &rank, const TraceComparison &trace)
         text = "In step " + std::to_string(*first.record.iteration) + ", on ";
     else
         text = "On ";
-    text += rank.coordinate.toText() + ", " + recordWords(first.record) + verbOf(first) + "; "
-        + beforeWords(first) + ". ";
+    const std::string rivals = rivalWords(trace);
+    text += rank.coordinate.toText() + ", " + recordWords(first.record) + verbOf(first, rivals)
+        + "; " + beforeWords(first) + ". ";
     if (first.kind == DivergenceKind::Value) {
         text += "It is " + std::string(toString(first.classification.divergenceClass)) + ": "
             + first.classification.why + "; evidence: " + std::string(toString(first.strength));
@@ -95,7 +100,7 @@ std::optional<FirstDivergence> firstDivergenceIn(const TraceComparison &trace)
     divergence.call = first.record.call;
     divergence.divergenceClass = toString(first.classification.divergenceClass);
     divergence.probe = first.classification.probe;
-    divergence.provenEqualBefore = first.doubt.empty();
+    divergence.provenEqualBefore = first.doubt.empty() && rivalWords(trace).empty();
     if (first.after) {
         divergence.provenEqualStep = first.after->iteration;
         divergence.provenEqualName = first.after->name;
@@ -141,6 +146,8 @@ std::vector<std::string> holesBefore(const std::vector<ChainLink> &chain,
                                      const FirstDivergence &divergence)
 {
     std::vector<std::string> holes;
+    if (!isInChain(divergence.stage))
+        return holes; // nothing of the chain is known to come before it
     const std::size_t end = causalPlace(divergence.stage);
     const bool sameStep = divergence.provenEqualStep == divergence.step;
     const std::size_t begin = sameStep && !divergence.provenEqualStage.empty()

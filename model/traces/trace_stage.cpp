@@ -54,6 +54,11 @@ std::size_t causalPlace(std::string_view stage)
     return std::size_t(std::find(Chain.begin(), Chain.end(), stage) - Chain.begin());
 }
 
+bool isInChain(std::string_view stage)
+{
+    return causalPlace(stage) < Chain.size();
+}
+
 std::string stageByWord(std::string_view word)
 {
     const auto found = std::find_if(Synonyms.begin(), Synonyms.end(),

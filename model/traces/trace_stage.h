@@ -14,6 +14,9 @@ namespace forkpoint {
 /// What a trace calls otherwise keeps its word and stands behind them.
 std::size_t causalPlace(std::string_view stage);
 
+/// Whether a stage is a link of the chain.
+bool isInChain(std::string_view stage);
+
 /// The chain's word for what tools call "fwd", "data", "param": the same word where it has none.
 std::string stageByWord(std::string_view word);
 

@@ -2,12 +2,11 @@
 #include "model/traces/trace_summary.h"
 
 #include "model/format.h"
-#include "model/traces/trace_stage.h"
+#include "model/traces/first_record.h"
 
 #include <algorithm>
 #include <charconv>
 #include <map>
-#include <tuple>
 
 namespace forkpoint {
 
@@ -48,33 +47,6 @@ void add(TraceComparison &comparison, std::string id, Severity severity, std::st
     comparison.findings.push_back({std::move(id), certainty, severity, std::move(text), {}});
 }
 
-/// Ranks whose first mismatch lies in the earliest iteration, by class. A record that may have been
-/// lost counts only where no rank has a difference.
-std::vector<std::size_t> earliestOf(const TraceComparison &comparison,
-                                    std::optional<DivergenceClass> only)
-{
-    const bool differs = std::any_of(
-        comparison.ranks.begin(), comparison.ranks.end(), [](const RankComparison &rank) {
-            return rank.first && rank.first->kind != DivergenceKind::Missing;
-        });
-    const auto counts = [&](const RankComparison &rank) {
-        return rank.first && (!differs || rank.first->kind != DivergenceKind::Missing);
-    };
-    std::optional<std::optional<std::int64_t>> earliest;
-    for (const RankComparison &rank : comparison.ranks) {
-        if (counts(rank) && (!earliest || rank.first->record.iteration < *earliest))
-            earliest = rank.first->record.iteration;
-    }
-    std::vector<std::size_t> ranks;
-    for (std::size_t i = 0; i < comparison.ranks.size(); ++i) {
-        const auto &first = comparison.ranks[i].first;
-        if (counts(comparison.ranks[i]) && first->record.iteration == *earliest
-            && (!only || first->classification.divergenceClass == *only))
-            ranks.push_back(i);
-    }
-    return ranks;
-}
-
 /// The records at which these ranks differ first, each with its ranks, in the order of these.
 std::vector<std::pair<std::string, std::vector<std::size_t>>>
 sitesOf(const TraceComparison &comparison, const std::vector<std::size_t> &ranks)
@@ -101,12 +73,12 @@ sitesOf(const TraceComparison &comparison, const std::vector<std::size_t> &ranks
 
 void addConclusion(TraceComparison &comparison)
 {
-    const auto all = earliestOf(comparison, std::nullopt);
+    const auto all = ranksOfFirst(comparison, std::nullopt);
     if (all.empty())
         return;
-    const auto origins = earliestOf(comparison, DivergenceClass::Origin);
+    const auto origins = ranksOfFirst(comparison, DivergenceClass::Origin);
     if (origins.empty()) {
-        const auto receivers = earliestOf(comparison, DivergenceClass::Receiver);
+        const auto receivers = ranksOfFirst(comparison, DivergenceClass::Receiver);
         if (receivers.size() == all.size()) {
             add(comparison, "only-receivers", Severity::Note,
                 "every rank that differs received its difference: the origin lies before the "
@@ -136,6 +108,18 @@ void addConclusion(TraceComparison &comparison)
                      "order are to be looked at"
                    : ""),
         Certainty::ConsistentWith);
+}
+
+/// Rule M8: no one record is the first where the order is not known.
+void addRivals(TraceComparison &comparison)
+{
+    if (!comparison.firstRank)
+        return;
+    const std::string rivals = rivalWords(comparison);
+    if (!rivals.empty())
+        add(comparison, "first-order-unknown", Severity::Warning,
+            comparison.ranks[*comparison.firstRank].first->record.name
+                + " is not known to be the first divergence: " + rivals);
 }
 
 void addMetadataFindings(TraceComparison &comparison)
@@ -181,16 +165,6 @@ std::string strengthMix(const EvidenceSum &evidence)
     return text.empty() ? "none" : text;
 }
 
-/// Where in a step a record stands by the chain: before its micro-batches, in one of them, or after
-/// them. No order of execution, which ranks do not share: what is reduced over ranks stands behind.
-std::tuple<int, std::int64_t, std::size_t> chainPlace(const RecordName &record)
-{
-    const std::size_t place = causalPlace(record.stage);
-    if (record.microBatch)
-        return {1, *record.microBatch, place};
-    return {place < causalPlace("batch") ? 0 : 2, 0, place};
-}
-
 } // namespace
 
 std::string_view toString(DivergenceKind kind)
@@ -225,22 +199,6 @@ std::map<std::string, std::uint64_t> gridSizesOf(const Trace &trace)
         }
     }
     return sizes;
-}
-
-std::optional<std::size_t> chooseFirst(const TraceComparison &comparison)
-{
-    const auto all = earliestOf(comparison, std::nullopt);
-    if (all.empty())
-        return std::nullopt;
-    const auto orderOf = [&](std::size_t i) {
-        const RankComparison &rank = comparison.ranks[i];
-        const bool isOrigin = rank.first->classification.divergenceClass == DivergenceClass::Origin;
-        // What a peer's input explains stands behind that peer.
-        return std::tuple(!isOrigin, rank.first->classification.innocentCollective,
-                          chainPlace(rank.first->record), rank.coordinate.rank.value_or(0), i);
-    };
-    return *std::min_element(all.begin(), all.end(),
-                             [&](std::size_t x, std::size_t y) { return orderOf(x) < orderOf(y); });
 }
 
 std::string coverageSentence(const TraceCoverage &coverage)
@@ -282,6 +240,7 @@ void addTraceFindings(TraceComparison &comparison,
                       const std::vector<std::pair<std::string, std::string>> &recipe)
 {
     addConclusion(comparison);
+    addRivals(comparison);
     addMetadataFindings(comparison);
     if (!recipe.empty()) {
         std::string text = counted(recipe.size(), "setting of the process differs",

@@ -17,10 +17,6 @@ namespace forkpoint {
 /// along each axis.
 std::map<std::string, std::uint64_t> gridSizesOf(const Trace &trace);
 
-/// Whose first divergence is the first: of the earliest iteration an origin, else the one that stands
-/// first in the causal chain of the step, else the lowest rank (rules M8, M10).
-std::optional<std::size_t> chooseFirst(const TraceComparison &comparison);
-
 /// What all ranks together say (M10), order and slips (M5, M6), artifacts (M14), metadata (M17),
 /// coverage (M19), recipe differences.
 void addTraceFindings(TraceComparison &comparison,

@@ -4,6 +4,7 @@
 
 #include "model/compare/run_comparison.h"
 #include "model/traces/trace_comparer.h"
+#include "model/traces/trace_divergence.h"
 #include "tests/support/trace_files.h"
 
 #include <QCryptographicHash>
@@ -138,6 +139,60 @@ private slots:
         QCOMPARE(first->record.name,
                  std::string("0002_loss")); // by name without its number: a.weight.grad
         QVERIFY(decide(comparer.result().facts).outcome == Outcome::Different);
+    }
+
+    // A batch of rank 1 that differs: its loss with it, and the gradients of both, which are reduced.
+    static void writeParted(const Folder &folder, bool isNumbered, float batch)
+    {
+        for (int rank = 0; rank < 2; ++rank) {
+            const float own = rank == 1 ? batch : 0;
+            int number = 0;
+            for (const auto &[name, value] : std::vector<std::pair<std::string, float>>{
+                     {"tokens", own}, {"hidden", own}, {"loss", own}, {"grad.w", batch}})
+                folder.write("step_2/rank" + std::to_string(rank) + "/"
+                                 + (isNumbered ? "000" + std::to_string(number++) + "_" : "") + name
+                                 + ".npy",
+                             npy({value}));
+        }
+    }
+
+    static TraceComparison parted(bool isNumbered)
+    {
+        Folder a, b;
+        writeParted(a, isNumbered, 1);
+        writeParted(b, isNumbered, 2);
+        TraceComparer comparer(a.trace(), b.trace(), {});
+        while (comparer.advance({}))
+            ;
+        return comparer.result();
+    }
+
+    void numbersTellTheRankThatPartsFirst() // a gradient of rank 0 has a stage, the batch has none
+    {
+        const auto first = firstDivergenceIn(parted(true));
+        QVERIFY(first);
+        QCOMPARE(first->name, std::string("0000_tokens"));
+        QCOMPARE(first->rank, std::optional<std::int64_t>(1));
+        QVERIFY(first->sentence.find("not known") == std::string::npos);
+        QVERIFY(holesBefore({{2, "batch"}}, *first).empty());
+    }
+
+    void withoutNumbersNothingIsCalledTheFirst()
+    {
+        const TraceComparison result = parted(false);
+        const auto first = firstDivergenceIn(result);
+        QVERIFY(first);
+        QCOMPARE(first->name, std::string("loss")); // the first by the chain, and on the rank
+        QCOMPARE(first->rank, std::optional<std::int64_t>(1));
+        QVERIFY(!first->provenEqualBefore);
+        QVERIFY2(first->sentence.find(
+                     "one of 3 records that differ and of which the order is not known: "
+                     "beside it hidden on rank 1, tokens on rank 1")
+                     != std::string::npos,
+                 first->sentence.c_str());
+        QVERIFY(first->sentence.find("differs first") == std::string::npos);
+        QVERIFY(std::any_of(result.findings.begin(), result.findings.end(),
+                            [](const Finding &each) { return each.id == "first-order-unknown"; }));
     }
 
     void namesWithoutNumbersTellNoOrder()

@@ -4,10 +4,10 @@
 #include "model/compare/run_arms.h"
 #include "model/compare/run_comparison.h"
 #include "model/metrics/metric_findings.h"
+#include "model/traces/first_record.h"
 #include "model/traces/ruled_out.h"
 #include "model/traces/snapshot_protocol.h"
 #include "model/traces/trace_divergence.h"
-#include "model/traces/trace_summary.h"
 
 #include <QtTest>
 
@@ -119,6 +119,25 @@ private slots:
         QVERIFY2(text(rounded->text).endsWith(": scheduler of step 4 (sha256)"),
                  rounded->text.c_str());
         QVERIFY(!found({Strength::Printed}, false));
+    }
+
+    void recordsOfNoStageStandBetweenTheirNeighbours() // M8
+    {
+        const ChainPlace forward = chainPlace("forward", {}), loss = chainPlace("loss", {});
+        const StepSpan known = spanOf("loss", {}, {});
+        StepSpan open = spanOf("", {}, {});
+        QVERIFY(orderOf(open, known) == StepOrder::Unknown);
+        closeSpan(open, loss); // its rank met its loss behind it
+        QVERIFY(orderOf(open, known) == StepOrder::Before);
+        QVERIFY(orderOf(known, open) == StepOrder::Behind);
+        QVERIFY(orderOf(open, spanOf("forward", {}, {})) == StepOrder::Unknown);
+        const StepSpan behind = spanOf("", {}, loss);
+        QVERIFY(orderOf(behind, known) == StepOrder::Behind);
+        QVERIFY(orderOf(known, known) == StepOrder::Same);
+        // A rank that met its forward pass behind its loss does not work as the chain tells.
+        StepSpan against = spanOf("", {}, loss);
+        closeSpan(against, forward);
+        QVERIFY(against == StepSpan());
     }
 
     void ranksHaveNoCommonOrder() // M8
