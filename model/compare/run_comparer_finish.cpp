@@ -2,6 +2,7 @@
 #include "model/compare/fork_words.h"
 #include "model/compare/run_comparer_state.h"
 #include "model/compare/run_conclusions.h"
+#include "model/compare/unordered_items.h"
 #include "model/format.h"
 #include "model/metrics/metric_findings.h"
 #include "model/metrics/metric_kind.h"
@@ -62,8 +63,10 @@ void RunComparer::State::describeDivergence()
     const bool firstOfOrder = divergence.provenEqualName.empty();
     divergence.provenEqualBefore =
         allEqual && (divergence.provenEqualStep.has_value() || (!firstOfOrder && series()));
+    const std::string beside = unorderedBeside(result.shown, divergence);
+    divergence.provenEqualBefore = divergence.provenEqualBefore && beside.empty();
     divergence.sentence =
-        divergenceSentence(divergence, {series(), plan.earlierLeftOut, plan.numberInB})
+        divergenceSentence(divergence, {series(), plan.earlierLeftOut, plan.numberInB}) + beside
         + openBetween(divergence, result.steps);
     if (later != equal.end())
         divergence.sentence = metAgain(divergence, {later, equal.end()}, unequal);

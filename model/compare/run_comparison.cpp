@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "model/compare/run_comparison.h"
 
-#include "model/compare/lost_items.h"
+#include "model/compare/deciding_row.h"
 
 #include "model/metrics/metric_kind.h"
 #include "model/traces/trace_stage.h"
@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <limits>
 #include <tuple>
+#include <utility>
 
 namespace forkpoint {
 
@@ -32,10 +33,19 @@ int causalRank(StateClass stateClass)
     case StateClass::Scheduler: return 2;
     case StateClass::Counter: return 3;
     case StateClass::Scaler: return 4;
-    case StateClass::Optimizer: return 5;
-    case StateClass::Weights: return 6;
-    default: return 7;
+    case StateClass::Optimizer: return 6;
+    case StateClass::Weights: return 7;
+    default: return 8;
     }
+}
+
+/// What is computed on the way has no class: its stage tells where among them it stands.
+std::pair<int, std::size_t> causalRank(StateClass stateClass, std::string_view stage)
+{
+    constexpr int OnTheWay = 5; // behind what a step begins with, before what it ends with
+    if (stateClass == StateClass::Unknown && isInChain(stage))
+        return {OnTheWay, causalPlace(stage)};
+    return {causalRank(stateClass), 0};
 }
 
 /// The stage of the causal chain that an item's name and class speak of.
@@ -64,7 +74,7 @@ std::string stageByName(std::string_view name, StateClass stateClass)
 struct Candidate
 {
     std::uint64_t executionOrder = NoOrder;
-    int rank = 0;
+    std::pair<int, std::size_t> rank;
     std::string name;
     StateClass stateClass = StateClass::Unknown;
     ItemStatus status = ItemStatus::Different;
@@ -74,25 +84,18 @@ struct Candidate
     auto key() const { return std::tie(executionOrder, rank, name); }
 };
 
-template <class Row>
-bool decides(const Row &row)
-{
-    return !isContext(row.stateClass) && row.status != ItemStatus::Identical
-        && row.status != ItemStatus::NotCompared && !row.withinTolerance && !mayBeLost(row);
-}
-
 std::vector<Candidate> differingItems(const CheckpointComparison &comparison)
 {
     std::vector<Candidate> items;
     for (const TensorRow &row : comparison.tensors) {
         if (decides(row))
-            items.push_back({row.executionOrder, causalRank(row.stateClass), row.name,
+            items.push_back({row.executionOrder, causalRank(row.stateClass, stageOf(row)), row.name,
                              row.stateClass, row.status, stageOf(row), row.recorded});
     }
     for (const ValueRow &row : comparison.values) {
         if (decides(row))
-            items.push_back({NoOrder, causalRank(row.stateClass), row.name, row.stateClass,
-                             row.status, stageOf(row)});
+            items.push_back({NoOrder, causalRank(row.stateClass, stageOf(row)), row.name,
+                             row.stateClass, row.status, stageOf(row)});
     }
     return items;
 }

@@ -46,6 +46,20 @@ std::string beforeWords(const RankDivergence &first)
         + (first.doubt.empty() ? "" : ", as far as is known: " + first.doubt);
 }
 
+/// Rule M4, where nothing but records without a partner differs: a line that was lost looks the same.
+std::string loneWords(const RankDivergence &first, const TraceComparison &trace)
+{
+    const TraceCoverage &coverage = trace.coverage;
+    if (first.kind != DivergenceKind::ControlFlow
+        || coverage.evidence.different + coverage.moved > 0)
+        return {};
+    const std::uint64_t lone = coverage.onlyA + coverage.onlyB;
+    return "; no record that both sides have differs, so the "
+        + std::string(lone == 1 ? "one" : grouped(lone))
+        + " without a partner may as well have been "
+        + "lost by the recorder of the other side: compare its lines before the configuration";
+}
+
 std::string sentenceOf(const RankComparison &rank, const TraceComparison &trace)
 {
     const RankDivergence &first = *rank.first;
@@ -64,7 +78,9 @@ std::string sentenceOf(const RankComparison &rank, const TraceComparison &trace)
         text += "It is " + std::string(toString(first.classification.divergenceClass)) + ": "
             + first.classification.why + "; evidence: " + std::string(toString(first.strength));
     } else {
-        text += "Look at the configuration first: " + first.classification.why;
+        const std::string lone = loneWords(first, trace);
+        text += (lone.empty() ? "Look at the configuration first: " : "It stands alone: ")
+            + first.classification.why + lone;
     }
     for (const LeafDifference &each : first.where)
         text += "; " + leafWords(each);

@@ -32,6 +32,7 @@ private slots:
     void contextInScope();
     void causalOrder();
     void recordedOrder();
+    void noOrderAndNoStage();
     void stopAndProgress();
 };
 
@@ -381,6 +382,26 @@ void TestRuns::recordedOrder()
     QCOMPARE(unsure.firstDivergence->name, std::string("grad.third"));
     QVERIFY(!unsure.firstDivergence->provenEqualBefore);
     QVERIFY(unsure.firstDivergence->provenEqualName.empty());
+}
+
+void TestRuns::noOrderAndNoStage()
+{
+    const auto build = [](float batch) {
+        auto source = std::make_shared<MemorySource>();
+        source->addFloats("rank_0.grad_norm", {batch});
+        source->addFloats("rank_1.hidden", {batch});
+        source->addFloats("rank_1.loss", {batch});
+        source->addFloats("rank_1.x", {batch});
+        source->finish();
+        return source;
+    };
+    const RunComparison comparison = compare(single(build(3), 1), single(build(4), 1));
+    const FirstDivergence &first = *comparison.firstDivergence;
+    QCOMPARE(first.name, std::string("rank_1.loss")); // by name the norm would be
+    QVERIFY(!first.provenEqualBefore);
+    QVERIFY(has(first.sentence,
+                "Whether it is the first is not known: of 2 more tensors that differ "
+                "neither order nor stage is recorded: rank_1.hidden, rank_1.x."));
 }
 
 void TestRuns::stopAndProgress()

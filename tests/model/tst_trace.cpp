@@ -147,6 +147,20 @@ private slots:
         QVERIFY(decide(result.facts).strength == Strength::Sha256);
     }
 
+    void aRecordThatAloneIsMissingMayBeALostLine() // M4
+    {
+        const auto sentenceOf = [](std::string last) {
+            const std::vector all = {linear(0, "1", "2"), call("aten.gelu", 0, {}, {seen("3")}),
+                                     linear(1, "3", "4")};
+            return firstDivergenceIn(compared(all, {all[0], linear(1, "3", std::move(last))}))
+                ->sentence;
+        };
+        QVERIFY(sentenceOf("4").find("no record that both sides have differs, so the one without a "
+                                     "partner may as well have been lost")
+                != std::string::npos);
+        QVERIFY(sentenceOf("5").find("Look at the configuration first") != std::string::npos);
+    }
+
     void equalInputsAndOtherOutputsAreAnOrigin() // M9
     {
         const TraceComparison result = compared({linear(0, "1", "2"), linear(1, "2", "3")},
