@@ -83,6 +83,8 @@ std::string chainTable(const RunComparison &comparison)
 std::string rankLine(const RankSummary &rank)
 {
     std::string text = "  " + rank.coordinate.toText() + ": ";
+    if (!rank.first && !rank.why.empty())
+        return text + rank.why + "\n";
     if (!rank.first)
         return text + "no difference in " + counted(rank.records, "record", "records") + "\n";
     if (rank.first->step)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/traces/sequence_gaps.h"
 
+#include "model/format.h"
+
 #include <algorithm>
 #include <cstddef>
 
@@ -14,6 +16,14 @@ constexpr std::size_t MostGaps = 64;
 constexpr std::size_t MostKnown = 4096;
 
 } // namespace
+
+std::string SequenceGaps::words(const Gap &gap, std::string_view key)
+{
+    const std::string name(key);
+    return "has " + name + " " + std::to_string(gap.last + 1) + ": "
+        + counted(gap.missing, "record", "records") + " before it from " + name + " "
+        + std::to_string(gap.first) + " on " + (gap.missing == 1 ? "is" : "are") + " missing";
+}
 
 void SequenceGaps::see(std::uint64_t number, const TracePlace &place)
 {

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <set>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace forkpoint {
@@ -22,6 +24,9 @@ public:
         std::uint64_t missing = 0;         ///< of these
         std::set<std::uint64_t> known;     ///< of these, which are not missing
     };
+
+    /// "has seq_id 7: 2 records before it from seq_id 5 on are missing"; `key` holds the number.
+    static std::string words(const Gap &gap, std::string_view key);
 
     void see(std::uint64_t number, const TracePlace &place);
     /// After the last record: those that are left, rising.

@@ -116,11 +116,7 @@ private:
     void atEnd() override
     {
         for (const SequenceGaps::Gap &gap : m_numbers.gaps())
-            addProblem(gap.place, "sequence-gap",
-                       "has seq_id " + std::to_string(gap.last + 1) + ": "
-                           + counted(gap.missing, "record", "records") + " before it from seq_id "
-                           + std::to_string(gap.first) + " on " + (gap.missing == 1 ? "is" : "are")
-                           + " missing");
+            addProblem(gap.place, "sequence-gap", SequenceGaps::words(gap, "seq_id"));
     }
 
     Observation takeTensor(const JsonFields &tensor, const TracePlace &place) override

@@ -275,13 +275,18 @@ private:
     /// (one that a resumed run wrote on, one that was sorted or joined) compares as another would.
     void noteOrderOfSteps(const std::vector<TraceSegment> &ofRank, const TraceFile &file)
     {
+        std::set<std::optional<std::int64_t>> seen;
         for (std::size_t i = 1; i < ofRank.size(); ++i) {
             const TraceSegment &before = ofRank[i - 1], &after = ofRank[i];
+            seen.insert(before.iteration);
             if (before.iteration && after.iteration && *after.iteration < *before.iteration)
                 note(Severity::Note, "step-order", file.name, after.begin.toText(),
                      "step " + std::to_string(*after.iteration) + " follows step "
-                         + std::to_string(*before.iteration) + " (" + before.begin.toText()
-                         + "); compared is in rising order of steps");
+                         + std::to_string(*before.iteration) + " (" + before.begin.toText() + ")"
+                         + (seen.contains(after.iteration)
+                                ? " and stands there again, as where a restarted run wrote on"
+                                : "")
+                         + "; compared is in rising order of steps");
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "loaders/traces/trace_sketch.h"
 
+#include "loaders/traces/sequence_gaps.h"
 #include "loaders/traces/trace_lines.h"
 #include "model/traces/trace_stage.h"
 
@@ -45,15 +46,42 @@ bool isCollective(std::string_view name)
 class SketchReader final : public TraceJsonReader
 {
 public:
-    using TraceJsonReader::TraceJsonReader;
+    SketchReader(const TraceFile &file, const TracePlace &from)
+        : TraceJsonReader(file, from),
+          m_isFromStart(from.line == 0)
+    {
+    }
 
 private:
     bool isLineAlone() const override { return true; }
+
+    void seeFormed(const FormedRecord &formed) override { see(*formed.sequence, formed.place); }
+
+    /// Numbers run on over the files of a rank, one for each iteration.
+    void see(std::uint64_t number, const TracePlace &place)
+    {
+        if (!m_isFromStart)
+            return;
+        if (!m_first)
+            m_first = number;
+        if (number >= *m_first)
+            m_numbers.see(number - *m_first, place);
+    }
+
+    void atEnd() override
+    {
+        for (SequenceGaps::Gap gap : m_numbers.gaps()) {
+            gap.first += *m_first;
+            gap.last += *m_first;
+            addProblem(gap.place, "sequence-gap", SequenceGaps::words(gap, "seq"));
+        }
+    }
 
     Use takeObject(const JsonFields &fields, TraceRecord &record) override
     {
         record.iteration = fields.integer("iteration");
         record.sequence = fields.count("seq");
+        see(*record.sequence, record.place);
         record.name = fields.text("name");
         record.role = isCollective(record.name) ? RecordRole::Collective : RecordRole::Op;
         record.stage = stageOf(record.name);
@@ -101,6 +129,10 @@ private:
                        "a digest must have 16 hexadecimal digits, is '" + digest + "'");
         return observation;
     }
+
+    bool m_isFromStart = true;
+    std::optional<std::uint64_t> m_first;
+    SequenceGaps m_numbers;
 };
 
 class Sketch final : public TraceDialect

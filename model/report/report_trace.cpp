@@ -64,9 +64,11 @@ ReportTable rankTable(const std::vector<RankSummary> &ranks)
     for (std::size_t i = 0; i < std::min(ranks.size(), MostRanks); ++i) {
         const RankSummary &rank = ranks[i];
         if (!rank.first) {
+            const bool isSeen = rank.why.empty();
             table.rows.push_back({plainCell(rank.coordinate.toText()),
-                                  plainCell("no difference seen", ReportTone::Plain), plainCell(""),
-                                  plainCell(""), plainCell(""), plainCell("")});
+                                  isSeen ? plainCell("no difference seen", ReportTone::Plain)
+                                         : plainCell("not compared", ReportTone::Unknown),
+                                  plainCell(""), plainCell(""), plainCell(""), verbatim(rank.why)});
             continue;
         }
         table.rows.push_back({plainCell(rank.coordinate.toText()), verbatim(rank.first->name),

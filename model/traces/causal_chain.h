@@ -58,7 +58,8 @@ struct RankSummary
         std::string sourceA, sourceB;  ///< "file: line 3", where a side has it
     };
     std::optional<First> first; ///< nothing: no record differs
-    std::string divergenceClass, why;
+    std::string divergenceClass;
+    std::string why; ///< of the class; without `first`, why nothing is known of the rank
 };
 
 /// The cheapest next recording that would decide what is open (rule M22).

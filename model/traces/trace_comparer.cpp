@@ -33,6 +33,8 @@ void TraceComparer::State::prepare(const TraceRequest &request)
     coverage.ranksCompared = plan.ranks.size();
     coverage.ranksOnlyA = plan.onlyA.size();
     coverage.ranksOnlyB = plan.onlyB.size();
+    result.ranksOnlyA = plan.onlyA;
+    result.ranksOnlyB = plan.onlyB;
     tellLoneRanks(plan.onlyA, "A", "B");
     tellLoneRanks(plan.onlyB, "B", "A");
     coverage.iterationsCompared = plan.iterations;

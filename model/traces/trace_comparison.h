@@ -121,8 +121,9 @@ struct TraceComparison
     std::vector<std::string> filesA, filesB; ///< as TracePlace counts them
     std::string refusal; ///< not empty: unlike schemas or process grids (rule M7)
     std::vector<RankComparison> ranks;
-    std::vector<StageSummary> stages;               ///< by iteration, then causal order
-    std::vector<MicroBatchComparison> microBatches; ///< rising; of records that name theirs
+    std::vector<TraceCoordinate> ranksOnlyA, ranksOnlyB; ///< of which nothing is compared
+    std::vector<StageSummary> stages;                    ///< by iteration, then causal order
+    std::vector<MicroBatchComparison> microBatches;      ///< rising; of records that name theirs
     std::optional<std::size_t> firstRank; ///< into ranks: whose first divergence is the one shown
     TraceCoverage coverage;
     std::vector<Finding> findings;

@@ -53,6 +53,9 @@ std::string loneWords(const RankDivergence &first, const TraceComparison &trace)
     if (first.kind != DivergenceKind::ControlFlow
         || coverage.evidence.different + coverage.moved > 0)
         return {};
+    if (first.record.call > 0)
+        return "; no record that both sides have differs, and this is one more of a name that both "
+               "have: the step may stand there twice, as where a restarted run wrote on";
     const std::uint64_t lone = coverage.onlyA + coverage.onlyB;
     return "; no record that both sides have differs, so the "
         + std::string(lone == 1 ? "one" : grouped(lone))
@@ -79,7 +82,9 @@ std::string sentenceOf(const RankComparison &rank, const TraceComparison &trace)
             + first.classification.why + "; evidence: " + std::string(toString(first.strength));
     } else {
         const std::string lone = loneWords(first, trace);
-        text += (lone.empty() ? "Look at the configuration first: " : "It stands alone: ")
+        text += (first.kind == DivergenceKind::Missing ? "What may be lost proves no difference: "
+                     : lone.empty()                    ? "Look at the configuration first: "
+                                                       : "It stands alone: ")
             + first.classification.why + lone;
     }
     for (const LeafDifference &each : first.where)
@@ -155,6 +160,10 @@ std::vector<RankSummary> summarizeRanks(const TraceComparison &trace)
         }
         ranks.push_back(std::move(summary));
     }
+    for (const TraceCoordinate &lone : trace.ranksOnlyA)
+        ranks.push_back({lone, 0, 0, {}, {}, "only in A: nothing of it is compared"});
+    for (const TraceCoordinate &lone : trace.ranksOnlyB)
+        ranks.push_back({lone, 0, 0, {}, {}, "only in B: nothing of it is compared"});
     return ranks;
 }
 

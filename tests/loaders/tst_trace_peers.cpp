@@ -144,6 +144,42 @@ private slots:
         QCOMPARE(recordsOf(*trace).size(), std::size_t(1));
     }
 
+    void aNumberThatIsMissingIsALostRecord()
+    {
+        Folder a, b;
+        const std::string first =
+            sketchLine(0, 7, "4000000000000001"); // of a later file of the rank
+        const std::string last = sketchLine(0, 9, "4000000000000003");
+        a.write("rank00000_iter000001.jsonl", first + sketchLine(0, 8, "4000000000000002") + last);
+        b.write("rank00000_iter000001.jsonl", first + last);
+        const auto left = a.trace(), right = b.trace();
+        QVERIFY(left->complete());
+        QVERIFY(!right->complete());
+        const auto gap = std::find_if(right->diagnostics().begin(), right->diagnostics().end(),
+                                      [](const Diagnostic &d) { return d.code == "sequence-gap"; });
+        QVERIFY(gap != right->diagnostics().end());
+        QCOMPARE(gap->text, std::string("has seq 9: 1 record before it from seq 8 on is missing"));
+        TraceComparer comparer(left, right, {});
+        while (comparer.advance({}))
+            ;
+        QVERIFY(decide(comparer.result().facts).outcome == Outcome::Undecided);
+    }
+
+    void aStepThatStandsTwiceIsTold()
+    {
+        Folder folder;
+        folder.write("rank00000_iter000001.jsonl",
+                     sketchLine(0, 0, "4000000000000001", 2)
+                         + sketchLine(0, 1, "4000000000000001", 3)
+                         + sketchLine(0, 2, "4000000000000001", 2));
+        const auto trace = folder.trace();
+        const auto order = std::find_if(trace->diagnostics().begin(), trace->diagnostics().end(),
+                                        [](const Diagnostic &d) { return d.code == "step-order"; });
+        QVERIFY(order != trace->diagnostics().end());
+        QVERIFY(order->text.find("stands there again, as where a restarted run wrote on")
+                != std::string::npos);
+    }
+
     /// The skill's sketch pairs files in their order: rank 2 of A with rank 1 of B's list, and says
     /// nothing of records that only B has.
     void aMissingRankShiftsNoOther()

@@ -161,6 +161,18 @@ private slots:
         QVERIFY(sentenceOf("5").find("Look at the configuration first") != std::string::npos);
     }
 
+    void aRankOfOneSideIsNotEqual() // M1, M19
+    {
+        FakeTrace left, right;
+        left.rank(0, {linear(0, "1", "2")}).rank(1, {linear(0, "1", "2")});
+        right.rank(0, {linear(0, "1", "2")});
+        const auto ranks = summarizeRanks(compared(left, right));
+        QCOMPARE(ranks.size(), std::size_t(2));
+        QVERIFY(ranks[0].why.empty());
+        QCOMPARE(ranks[1].coordinate.rank, std::optional<std::int64_t>(1));
+        QCOMPARE(ranks[1].why, std::string("only in A: nothing of it is compared"));
+    }
+
     void equalInputsAndOtherOutputsAreAnOrigin() // M9
     {
         const TraceComparison result = compared({linear(0, "1", "2"), linear(1, "2", "3")},
