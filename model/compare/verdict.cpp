@@ -102,6 +102,13 @@ std::string differentSentence(const VerdictFacts &facts)
     return "equal records come in another order";
 }
 
+/// Of records of traces nothing proves more than numbers that were recorded with all their digits.
+bool areRecordedValues(const VerdictFacts &facts, Strength strength)
+{
+    return facts.coverage.tensorsTotal == 0 && facts.coverage.recordsCompared > 0
+        && strength == Strength::Bytes;
+}
+
 /// Why equality cannot be said, although no difference was found. Empty if it can.
 std::string undecidedReason(const VerdictFacts &facts)
 {
@@ -148,6 +155,8 @@ std::string exceptions(const VerdictFacts &facts)
 /// What "identical" says, and no more than that.
 std::string whatIsEqual(const VerdictFacts &facts)
 {
+    if (areRecordedValues(facts, facts.strength))
+        return "every recorded value in scope is equal" + exceptions(facts);
     if (!onlyMetrics(facts.coverage))
         return "every byte in scope is equal" + exceptions(facts);
     std::string text = facts.pointsPassedOver > 0 ? "the number that was logged last for each step"
@@ -166,8 +175,10 @@ std::string whatIsEqual(const VerdictFacts &facts)
 std::string withProof(Outcome outcome, const std::string &sentence, Strength strength,
                       const VerdictFacts &facts)
 {
-    return sentenceHead(outcome) + sentence + " (" + proofText(strength) + "; "
-        + coverageText(facts) + ").";
+    const std::string proof = areRecordedValues(facts, strength)
+        ? "proven on values that were recorded with all their digits"
+        : proofText(strength);
+    return sentenceHead(outcome) + sentence + " (" + proof + "; " + coverageText(facts) + ").";
 }
 
 } // namespace

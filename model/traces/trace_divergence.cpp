@@ -79,7 +79,9 @@ std::string sentenceOf(const RankComparison &rank, const TraceComparison &trace)
         + "; " + beforeWords(first) + ". ";
     if (first.kind == DivergenceKind::Value) {
         text += "It is " + std::string(toString(first.classification.divergenceClass)) + ": "
-            + first.classification.why + "; evidence: " + std::string(toString(first.strength));
+            + first.classification.why + "; evidence: "
+            + (first.strength == Strength::Bytes ? "values that were recorded with all their digits"
+                                                 : std::string(toString(first.strength)));
     } else {
         const std::string lone = loneWords(first, trace);
         text += (first.kind == DivergenceKind::Missing ? "What may be lost proves no difference: "
