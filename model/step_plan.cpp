@@ -156,9 +156,20 @@ StepPlan planMetrics(const Run &a, const Run &b, const StepSelection &selection)
 {
     StepPlan plan;
     plan.metricsAlone = true;
-    if (selection.only || selection.range)
-        plan.refusal = "a side has metrics alone, and no checkpoint of any step";
-    else if (a.hasOnlyMetrics() && b.hasOnlyMetrics())
+    if (selection.only && selection.only->a != selection.only->b)
+        plan.refusal =
+            "logged numbers meet at equal steps: --step N or --steps FROM:TO chooses among "
+            "them, N:M does not";
+    if (selection.only)
+        plan.metricSteps = {selection.only->a, selection.only->a};
+    else
+        plan.metricSteps = selection.range;
+    for (const auto &[side, run] : {std::pair{"A", &a}, std::pair{"B", &b}}) {
+        if (plan.refusal.empty() && plan.metricSteps && !run->metrics().empty()
+            && withinSteps(run->metrics(), *plan.metricSteps).empty())
+            plan.refusal = std::string(side) + " logs nothing at " + toText(*plan.metricSteps);
+    }
+    if (plan.refusal.empty() && a.hasOnlyMetrics() && b.hasOnlyMetrics())
         plan.steps.push_back({std::nullopt, 0, 0, false});
     return plan;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "model/metrics/metric_steps.h"
 #include "model/run.h"
 
 #include <optional>
@@ -33,9 +34,10 @@ struct PlannedStep
 
 struct StepPlan
 {
-    std::vector<PlannedStep> steps; ///< rising
-    std::string refusal;            ///< not empty: the request makes no sense, and why
-    bool metricsAlone = false;      ///< a side has no checkpoints: logged numbers decide
+    std::vector<PlannedStep> steps;            ///< rising
+    std::string refusal;                       ///< not empty: the request makes no sense, and why
+    bool metricsAlone = false;                 ///< a side has no checkpoints: logged numbers decide
+    std::optional<StepRange> metricSteps = {}; ///< of these alone, then
     /// Common steps before the first planned one exist, and the selection left them out.
     bool earlierLeftOut = false;
     /// B's number where the selection makes unlike numbers meet (--step N:M).

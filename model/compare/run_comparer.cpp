@@ -308,6 +308,8 @@ RunComparison RunComparer::snapshot() const
     result.verdict = decide(facts);
     if (!state.plan.metricsAlone)
         tellOfLogs(result.verdict, result.metrics);
+    if (state.plan.metricSteps)
+        tellOfSteps(result.verdict, *state.plan.metricSteps);
     return result;
 }
 

@@ -6,6 +6,7 @@
 #include "model/format.h"
 #include "model/metrics/metric_findings.h"
 #include "model/metrics/metric_kind.h"
+#include "model/metrics/metric_shift.h"
 #include "model/resume/resume_facts.h"
 #include "model/traces/trace_divergence.h"
 
@@ -87,7 +88,8 @@ void RunComparer::State::selectMetrics()
     });
 }
 
-void RunComparer::State::compareLogs()
+void RunComparer::State::compareLogs(const std::vector<MetricSeries> &inA,
+                                     const std::vector<MetricSeries> &inB)
 {
     for (Finding &finding : metricFindings(result.metrics, hasCheckpoints() && parted))
         result.findings.push_back(std::move(finding));
@@ -95,14 +97,16 @@ void RunComparer::State::compareLogs()
         return !plan.metricsAlone || passesGlobs(std::string(name), options.pairing);
     };
     if (!plan.numberInB) {
-        if (auto lone = loneMetrics(a->metrics(), b->metrics(), result.metrics, takes))
+        if (auto lone = loneMetrics(inA, inB, result.metrics, takes))
             result.findings.push_back(*std::move(lone));
+        if (auto shifted = shiftedMetrics(inA, inB, result.metrics))
+            result.findings.push_back(*std::move(shifted));
     }
     if (!plan.metricsAlone)
         return;
     addFacts(facts,
-             metricFacts(selected(a->metrics(), options.pairing),
-                         selected(b->metrics(), options.pairing), result.metrics));
+             metricFacts(selected(inA, options.pairing), selected(inB, options.pairing),
+                         result.metrics));
     // A checkpoint has no partner in a log.
     facts.oneSidedIncomplete |= plan.steps.empty();
     if (const MetricComparison *first = firstToPart(result.metrics))
@@ -157,14 +161,21 @@ void RunComparer::State::finish()
     if (parted)
         describeDivergence();
     // Metrics are aligned by equal numbers, which --step N:M does not ask for.
-    if (!plan.numberInB)
-        result.metrics = compareMetrics(a->metrics(), b->metrics());
+    std::vector<MetricSeries> cutA, cutB;
+    if (plan.metricSteps) {
+        cutA = withinSteps(a->metrics(), *plan.metricSteps);
+        cutB = withinSteps(b->metrics(), *plan.metricSteps);
+    }
+    const std::vector<MetricSeries> &partA = plan.metricSteps ? cutA : a->metrics();
+    const std::vector<MetricSeries> &partB = plan.metricSteps ? cutB : b->metrics();
+    if (!plan.numberInB && !(plan.metricsAlone && facts.refused))
+        result.metrics = compareMetrics(partA, partB, MetricMeetings(a->metrics(), b->metrics()));
     if (plan.metricsAlone)
         selectMetrics();
     joinEvidence();
     if (result.firstDivergence)
         result.firstDivergence->sentence += contradictionOfOneSide(result.shown.resume);
-    compareLogs();
+    compareLogs(partA, partB);
     for (Finding &finding : runConclusions(result))
         result.findings.push_back(std::move(finding));
     result.findings.insert(result.findings.begin(), result.shown.findings.begin(),

@@ -79,7 +79,7 @@ struct RunComparer::State
     void finish();
     void joinEvidence();
     void describeDivergence();
-    void compareLogs();
+    void compareLogs(const std::vector<MetricSeries> &inA, const std::vector<MetricSeries> &inB);
     void selectMetrics();
     StepMark *markOf(std::optional<Step> step);
 };

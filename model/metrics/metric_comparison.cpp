@@ -214,11 +214,17 @@ void addMetric(VerdictFacts &facts, const MetricComparison &metric)
 std::vector<MetricComparison> compareMetrics(const std::vector<MetricSeries> &a,
                                              const std::vector<MetricSeries> &b)
 {
+    return compareMetrics(a, b, MetricMeetings(a, b));
+}
+
+std::vector<MetricComparison> compareMetrics(const std::vector<MetricSeries> &a,
+                                             const std::vector<MetricSeries> &b,
+                                             const MetricMeetings &meetings)
+{
     std::map<std::string_view, const MetricSeries *> byName;
     for (const MetricSeries &series : b)
         byName.emplace(series.name, &series);
     std::vector<MetricComparison> result;
-    const MetricMeetings meetings(a, b);
     for (const MetricSeries &series : a) {
         const auto partner = byName.find(series.name);
         if (partner == byName.end())

@@ -66,6 +66,10 @@ struct MetricComparison
 /// an interval: it differs from another where the two are disjoint.
 std::vector<MetricComparison> compareMetrics(const std::vector<MetricSeries> &a,
                                              const std::vector<MetricSeries> &b);
+/// Of parts of two logs, whose rows meet as those of the whole do.
+std::vector<MetricComparison> compareMetrics(const std::vector<MetricSeries> &a,
+                                             const std::vector<MetricSeries> &b,
+                                             const MetricMeetings &meetings);
 
 /// What the metrics alone say, for runs without checkpoints: metrics that are context left out, and
 /// equal only where the bits of all are known.

@@ -207,4 +207,10 @@ void tellOfLogs(Verdict &verdict, const std::vector<MetricComparison> &metrics)
         + std::to_string(*first->firstProvenDifference) + ".";
 }
 
+void tellOfSteps(Verdict &verdict, const StepRange &steps)
+{
+    if (verdict.outcome != Outcome::NotCompared)
+        verdict.sentence += " This is of " + toText(steps) + " alone, as asked for.";
+}
+
 } // namespace forkpoint

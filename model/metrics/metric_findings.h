@@ -3,6 +3,7 @@
 
 #include "model/compare/finding.h"
 #include "model/metrics/metric_comparison.h"
+#include "model/metrics/metric_steps.h"
 
 #include <cstdint>
 #include <functional>
@@ -33,5 +34,8 @@ std::optional<Finding> firstBitAgainstDigit(std::optional<std::int64_t> firstDiv
 /// Adds to the sentence of a verdict that found no difference elsewhere that logged numbers differ.
 /// They decide nothing.
 void tellOfLogs(Verdict &verdict, const std::vector<MetricComparison> &metrics);
+
+/// Adds to the sentence of a verdict of logs that these steps alone were asked for.
+void tellOfSteps(Verdict &verdict, const StepRange &steps);
 
 } // namespace forkpoint
