@@ -35,6 +35,14 @@ void TraceComparer::State::prepare(const TraceRequest &request)
     coverage.ranksOnlyB = plan.onlyB.size();
     result.ranksOnlyA = plan.onlyA;
     result.ranksOnlyB = plan.onlyB;
+    if (!request.items.renames.empty())
+        result.diagnostics.push_back(
+            {Severity::Warning,
+             "rename-unused",
+             {},
+             {},
+             "--rename is not applied to traces: their records meet by the "
+             "identity that their tool gave them, expected are equal names"});
     tellLoneRanks(plan.onlyA, "A", "B");
     tellLoneRanks(plan.onlyB, "B", "A");
     coverage.iterationsCompared = plan.iterations;

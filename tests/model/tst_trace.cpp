@@ -161,6 +161,21 @@ private slots:
         QVERIFY(sentenceOf("5").find("Look at the configuration first") != std::string::npos);
     }
 
+    void renamesAreToldNotToApply()
+    {
+        FakeTrace left, right;
+        left.rank(0, {linear(0, "1", "2")});
+        right.rank(0, {linear(0, "1", "2")});
+        TraceRequest request;
+        request.items.renames.emplace_back();
+        const auto told = [](const TraceComparison &result) {
+            return std::any_of(result.diagnostics.begin(), result.diagnostics.end(),
+                               [](const Diagnostic &d) { return d.code == "rename-unused"; });
+        };
+        QVERIFY(told(compared(left, right, request)));
+        QVERIFY(!told(compared(left, right)));
+    }
+
     void aRankOfOneSideIsNotEqual() // M1, M19
     {
         FakeTrace left, right;
