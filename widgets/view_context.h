@@ -191,6 +191,7 @@ public:
     virtual void setLastFolder(FolderUse use, const QString &path) = 0;
 
 Q_SIGNALS:
+    void reloading(); ///< before both sides are opened anew
     void sideChanged(forkpoint::Side side);
     void comparisonChanged(); ///< comparison(): new snapshot, final or not
     void selectedStepChanged();

@@ -215,15 +215,7 @@ void MainWindow::connectViews()
     connect(m_banner, &VerdictBanner::problemsRequested, this, [this] { raise(m_problems); });
     connect(m_status, &JobStatus::findingsRequested, this, [this] { raise(m_findings); });
     connect(m_status, &JobStatus::problemsRequested, this, [this] { raise(m_problems); });
-    // A step and its tensor arrive one after the other: only where one ends up is a place.
-    m_arrival = new QTimer(this);
-    m_arrival->setSingleShot(true);
-    m_arrival->setInterval(0);
-    connect(m_arrival, &QTimer::timeout, this, &MainWindow::rememberPlace);
-    connect(&m_context, &ViewContext::selectedTensorChanged, m_arrival,
-            qOverload<>(&QTimer::start));
-    connect(&m_context, &ViewContext::stepComparisonChanged, m_arrival,
-            qOverload<>(&QTimer::start));
+    connectPlaces();
     connect(&m_context, &ViewContext::sideChanged, this, [this] {
         showPage();
         refreshActions();

@@ -5,6 +5,7 @@
 #include "app/gui/settings.h"
 #include "widgets/view_context.h"
 
+#include <QElapsedTimer>
 #include <QMainWindow>
 
 class QSplitter;
@@ -93,10 +94,13 @@ private:
     void setFontPoints(int points);
     void raise(QDockWidget *dock);
     void giveRoom(QDockWidget *dock, bool opens);
+    void connectPlaces();
     std::optional<Place> currentPlace() const;
     void rememberPlace();
     void refreshPlaces();
     void go(const Place &place);
+    void keepPlace();
+    void returnToPlace();
     void showPage();
     void refreshActions();
     void refreshJob();
@@ -137,7 +141,9 @@ private:
             *m_copyElements = nullptr; ///< of the selected tensor
     QAction *m_openFolder[2] = {nullptr, nullptr};
     QTimer *m_arrival = nullptr;
-    std::optional<Place> m_leaving; ///< until back or forward has arrived
+    std::optional<Place> m_going; ///< until back or forward has arrived
+    QElapsedTimer m_goingSince;
+    std::optional<Place> m_reloaded; ///< what was looked at, until both sides were read anew
     Places m_places;
 };
 

@@ -2,6 +2,9 @@
 #pragma once
 
 #include "model/run.h"
+#include "model/traces/record_window.h"
+#include "widgets/views/tensor_detail.h"
+#include "widgets/views/tensor_list.h"
 
 #include <optional>
 #include <string>
@@ -9,11 +12,15 @@
 
 namespace forkpoint {
 
-/// What was looked at: a tensor at a step.
+/// What was looked at: a page of the lists, and what was selected there.
 struct Place
 {
-    std::optional<Step> step;
-    std::string tensor; ///< logical name; empty for none
+    std::optional<Step> step; ///< of lists of a checkpoint
+    std::string tensor;       ///< logical name; empty for none
+    TensorList::Page list = TensorList::Page::Tensors;
+    TensorDetail::Page detail = TensorDetail::Page::Elements;
+    std::optional<RecordQuery> record = {}; ///< on the page of records
+    QString metric = {};                    ///< as it is displayed, on that of metrics
 
     bool operator==(const Place &) const = default;
 };

@@ -308,6 +308,7 @@ QString SessionContext::mappingSheet() const
 void SessionContext::reload()
 {
     takeFileChange(std::nullopt);
+    Q_EMIT reloading();
     m_session.reload();
 }
 

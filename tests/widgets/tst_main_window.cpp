@@ -74,8 +74,6 @@ private Q_SLOTS:
     void everyJobEndsOnce();
     void cancels();
     void copiesTheWholeCommand();
-    void goesBackAndForward();
-    void keysOfBackAndForwardSelectInTheList();
     void showsEveryPart();
     void cutsNothingOffAtAnyFont();
     void reloadsWhenFilesChange();
@@ -448,76 +446,6 @@ void TestMainWindow::copiesTheWholeCommand()
         + QLatin1String(" --rename 's/^a.b/c|d/' --include 'model.*' --exclude 'it'\\''s'"
                         " --scope weights,optimizer --rtol 1e-05 --max-ulp 4");
     QCOMPARE(viewer.context.commandLine(), expected);
-}
-
-void TestMainWindow::goesBackAndForward()
-{
-    Viewer viewer;
-    viewer.context.openPair(SampleA, SampleC);
-    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
-    const auto at = [&](Step step, const std::string &name) {
-        const auto comparison = viewer.context.stepComparison();
-        const auto row = viewer.context.selectedTensor();
-        return viewer.context.selectedStep() == step && comparison && row
-            && comparison->tensors[*row].name == name;
-    };
-    const auto action = [&](const QString &text) -> QAction * {
-        for (QAction *each : viewer.window.findChildren<QAction *>())
-            if (each->text() == text)
-                return each;
-        return nullptr;
-    };
-    QAction *back = action(QStringLiteral("&Back")), *forward = action(QStringLiteral("&Forward"));
-    QVERIFY(back && forward);
-    QTest::qWait(50);
-    viewer.context.selectTensor(*viewer.rowOf("model.norm.bias"));
-    QTest::qWait(50); // a place is where one stays for a moment
-    QVERIFY(back->isEnabled());
-    viewer.context.selectStep(12);
-    QTRY_VERIFY_WITH_TIMEOUT(at(12, "model.norm.bias"), Patience);
-    QTest::qWait(50);
-    viewer.context.selectTensor(*viewer.rowOf("model.layers.0.qkv.bias"));
-    QTRY_VERIFY_WITH_TIMEOUT(at(12, "model.layers.0.qkv.bias"), Patience);
-    QTest::qWait(50);
-    back->trigger();
-    QTRY_VERIFY_WITH_TIMEOUT(at(12, "model.norm.bias"), Patience);
-    back->trigger();
-    QTRY_VERIFY_WITH_TIMEOUT(at(4, "model.norm.bias"), Patience);
-    QVERIFY(forward->isEnabled());
-    forward->trigger();
-    QTRY_VERIFY_WITH_TIMEOUT(at(12, "model.norm.bias"), Patience);
-}
-
-/// The row, in sight, and what stands beside it: by the keys, with the other pages in between.
-void TestMainWindow::keysOfBackAndForwardSelectInTheList()
-{
-    Viewer viewer;
-    viewer.context.openPair(SampleA, SampleC);
-    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
-    const auto *view = viewer.window.findChild<QTreeView *>(QStringLiteral("tensorTable"));
-    QVERIFY(view);
-    const auto isShown = [&](const char *name, Step step) {
-        const QModelIndexList rows = view->selectionModel()->selectedRows(1);
-        return rows.size() == 1 && rows[0].data().toString() == QLatin1String(name)
-            && view->viewport()->rect().intersects(view->visualRect(rows[0]))
-            && viewer.find<TensorDetail>()->summary().contains(
-                QStringLiteral("%1 float32").arg(QLatin1String(name)))
-            && viewer.context.selectedStep() == step;
-    };
-    const char *const first = "model.embed_tokens.weight", *const last = "optimizer.state.9.step";
-    QTest::qWait(50);
-    viewer.context.selectTensor(*viewer.rowOf(first));
-    QTRY_VERIFY_WITH_TIMEOUT(isShown(first, 4), Patience);
-    QTest::qWait(50); // a place is where one stays for a moment
-    viewer.context.selectPlace(12, last);
-    QTRY_VERIFY_WITH_TIMEOUT(isShown(last, 12), Patience);
-    QTest::qWait(50);
-    QTest::keyClick(&viewer.window, Qt::Key_Left, Qt::AltModifier);
-    QTRY_VERIFY_WITH_TIMEOUT(isShown(first, 4), Patience);
-    viewer.find<TensorList>()->showPage(TensorList::Page::Values);
-    viewer.find<TensorList>()->showPage(TensorList::Page::Tensors);
-    QTest::keyClick(&viewer.window, Qt::Key_Right, Qt::AltModifier);
-    QTRY_VERIFY_WITH_TIMEOUT(isShown(last, 12), Patience);
 }
 
 void TestMainWindow::showsEveryPart()

@@ -37,6 +37,9 @@ public:
     void showRank(std::size_t rank, std::optional<std::int64_t> step = {});
     /// A step, at the first difference of what is sought, else at the first such record.
     void showPlace(std::optional<std::int64_t> step, RecordQuery::Sought sought);
+    /// The current record as it can be asked for again; nothing while none is listed.
+    std::optional<RecordQuery> place() const;
+    void showQuery(RecordQuery query);
     void goToDifference(bool backward);
     /// For a record without a partner: the next of its name that the other side has.
     void goToNamesake();

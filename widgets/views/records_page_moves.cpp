@@ -90,6 +90,27 @@ void RecordsPage::showPlace(std::optional<std::int64_t> step, RecordQuery::Sough
     ask(std::move(query));
 }
 
+std::optional<RecordQuery> RecordsPage::place() const
+{
+    const RecordRow *current = row();
+    if (!current)
+        return std::nullopt;
+    RecordQuery query = m_query;
+    query.seek = Seek::At;
+    query.from = current->number;
+    query.sought = {};
+    return query;
+}
+
+void RecordsPage::showQuery(RecordQuery query)
+{
+    const bool isKnown = query.of == m_of && query.rank < rankCount();
+    if (!isKnown || query == place())
+        return;
+    m_steered = true;
+    ask(std::move(query));
+}
+
 void RecordsPage::goToDifference(bool backward)
 {
     const RecordRow *current = row();

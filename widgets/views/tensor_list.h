@@ -42,6 +42,7 @@ public:
     QAction *filterAction() const { return m_filterAction; }               ///< Ctrl+F
     QAction *treeAction() const { return m_treeAction; }                   ///< Ctrl+T, checkable
     QAction *onlyDifferingAction() const { return m_onlyDifferingAction; } ///< Ctrl+D, checkable
+    bool hasPage(Page page) const; ///< false for records and metrics where there are none
     void showPage(Page page);
     Page page() const;
     RecordsPage *records() const { return m_records; }

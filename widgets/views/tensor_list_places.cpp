@@ -18,6 +18,11 @@
 
 namespace forkpoint {
 
+bool TensorList::hasPage(Page page) const
+{
+    return m_tabs->isTabVisible(int(page));
+}
+
 void TensorList::showPage(Page shown)
 {
     m_tabs->setCurrentIndex(int(shown));
