@@ -3,6 +3,7 @@
 
 #include "app/gui/help_dialogs.h"
 #include "app/gui/investigation_page.h"
+#include "app/gui/menu_keys.h"
 #include "app/gui/report_printer.h"
 #include "app/gui/system_theme.h"
 #include "widgets/display_text.h"
@@ -85,6 +86,7 @@ MainWindow::MainWindow(ViewContext &context, Settings &settings, Memory memory, 
     buildTensorMenu();
     buildHelpMenu();
     connectViews();
+    new MenuKeys(this);
     resize(1280, 800);
     restoreWindow();
     showPage();

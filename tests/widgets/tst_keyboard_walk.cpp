@@ -97,6 +97,8 @@ void TestKeyboardWalk::fromTwoPathsToAReport()
 
     const QString report = m_folder.filePath(QStringLiteral("report.html"));
     viewer.context.setLastFolder(FolderUse::Save, m_folder.path());
+    press(Qt::Key_F, Qt::ControlModifier); // a line of text, of which Ctrl+E would be the end
+    QVERIFY(qobject_cast<QLineEdit *>(QApplication::focusWidget()));
     press(Qt::Key_E, Qt::ControlModifier);
     typePath(viewer, QStringLiteral("report.html"));
     QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(report), 10'000);

@@ -109,6 +109,7 @@ private Q_SLOTS:
     void unlikeNumbersStayUnlike();
     void elementsHaveTheDigitsOfTheirType();
     void tableSortsByRawValues();
+    void firstClickSortsTheLargestFirst();
     void tableSortsNumbersAgainstNoneFirst();
     void tableFiltersAndKeepsPlacesWhileResultsArrive();
     void aPlaceholderIsNoShape();
@@ -236,6 +237,20 @@ void TestWidgetModels::tableSortsByRawValues()
     QVERIFY(bar(2) > 0.1 && bar(2) < 1.0);
     const QVariant none = model.index(0, int(TensorColumn::MaxAbs)).data(BarRole);
     QVERIFY(none.isValid() && none.toDouble() == 0.0); // its number stands where the others do
+}
+
+void TestWidgetModels::firstClickSortsTheLargestFirst()
+{
+    TensorTableModel model;
+    const auto order = [&](TensorColumn column) {
+        return Qt::SortOrder(
+            model.headerData(int(column), Qt::Horizontal, Qt::InitialSortOrderRole).toInt());
+    };
+    for (const TensorColumn column :
+         {TensorColumn::Differs, TensorColumn::MaxUlp, TensorColumn::MaxAbs, TensorColumn::Shape})
+        QCOMPARE(order(column), Qt::DescendingOrder);
+    for (const TensorColumn column : {TensorColumn::Name, TensorColumn::DType, TensorColumn::Class})
+        QCOMPARE(order(column), Qt::AscendingOrder);
 }
 
 void TestWidgetModels::tableSortsNumbersAgainstNoneFirst()

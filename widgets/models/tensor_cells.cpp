@@ -257,6 +257,11 @@ QVariant tensorHeader(TensorColumn column, int role)
         const bool number = column == TensorColumn::Differs || column == TensorColumn::MaxUlp;
         return int((number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     }
+    if (role == Qt::InitialSortOrderRole) // a first click asks for what is largest
+        return int(column == TensorColumn::Differs || column == TensorColumn::MaxUlp
+                           || column == TensorColumn::MaxAbs || column == TensorColumn::Shape
+                       ? Qt::DescendingOrder
+                       : Qt::AscendingOrder);
     if (role == Qt::ToolTipRole && column == TensorColumn::Sign)
         return tr("= identical, ≠ different, ◐ only in A, ◑ only in B, ? not compared");
     if (role == Qt::ToolTipRole && column == TensorColumn::MaxUlp)

@@ -42,6 +42,15 @@ QLabel *plainLabel(QWidget *parent)
     return label;
 }
 
+/// What failed must not look like what is said in passing.
+void emphasise(QLabel &label, bool isFailure)
+{
+    label.setForegroundRole(isFailure ? QPalette::WindowText : QPalette::PlaceholderText);
+    QFont font = label.font();
+    font.setBold(isFailure);
+    label.setFont(font);
+}
+
 QToolButton *plainButton(QWidget *parent, const QString &name)
 {
     auto *button = new QToolButton(parent);
@@ -79,7 +88,7 @@ QString jobText(const JobState &job)
     // How much was compared the banner says; what was seen last of a job is less than all of it.
     case JobState::Phase::Finished: return JobStatus::tr("%1: done").arg(title);
     case JobState::Phase::Failed:
-        return JobStatus::tr("%1 failed: %2").arg(title, displayText(job.error));
+        return JobStatus::tr("✖ %1 failed: %2").arg(title, displayText(job.error));
     case JobState::Phase::Cancelled: return JobStatus::tr("%1: cancelled").arg(title);
     }
     return {};
@@ -151,7 +160,9 @@ void JobStatus::refreshJob()
     } else {
         m_progress->setRange(0, 0); // busy: the size is not known
     }
-    if (m_messageTimer->isActive() && !running)
+    const bool failed = job.phase == JobState::Phase::Failed;
+    emphasise(*m_text, failed);
+    if (m_messageTimer->isActive() && !running && !failed)
         return;
     const QString text = jobText(job);
     m_text->setText(text);
