@@ -196,9 +196,11 @@ void TestComparerOrder::readsOnce()
     const CheckpointComparison comparison = compare(a, b, {}, &threads);
     const TensorRow &row = rowOf(comparison, "w");
     const std::uint64_t bytes = Elements * sizeof(float);
-    QCOMPARE(b->bytesRead.load(), bytes);
+    const bool isAlone = row.stats && row.stats->differentElements == 1;
+    const std::uint64_t again = isAlone ? sizeof(float) : 0; // for the bits that differ in it
+    QCOMPARE(b->bytesRead.load(), bytes + again);
     const std::size_t equal = std::min(std::size_t(firstDifference), Elements);
-    QVERIFY(a->bytesRead.load() <= bytes + (equal < Elements ? equal * sizeof(float) : 0));
+    QVERIFY(a->bytesRead.load() - again <= bytes + (equal < Elements ? equal * sizeof(float) : 0));
     QCOMPARE(row.status == ItemStatus::Identical, equal == Elements);
     QCOMPARE(row.stats == nullptr, equal == Elements);
     if (!row.stats)

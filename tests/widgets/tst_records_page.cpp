@@ -15,6 +15,7 @@
 #include <QAbstractItemModelTester>
 #include <QClipboard>
 #include <QComboBox>
+#include <QLabel>
 #include <QSignalSpy>
 #include <QTest>
 #include <QToolButton>
@@ -383,6 +384,25 @@ private slots:
         context.setRuns(refused);
         QVERIFY(context.recordRequests.empty());
         QVERIFY(page.summary().contains(u"of two kinds"));
+    }
+
+    /// Whole under the table, whatever its columns cut; a rank of one side is no equal one.
+    void ranksAreToldWhole()
+    {
+        Shown shown;
+        auto comparison = comparisonOfTwoRanks();
+        auto trace = std::make_shared<TraceComparison>(*comparison->trace);
+        trace->ranksOnlyB.emplace_back().rank = 2;
+        comparison->trace = trace;
+        shown.context.setRuns(comparison);
+        const QTreeView *table = shown.detail.rankTable();
+        QCOMPARE(table->model()->rowCount(), 3);
+        const auto *text = shown.detail.findChild<QLabel *>(QStringLiteral("rankText"));
+        QVERIFY2(text->text().startsWith(QStringLiteral("rank 1 · ")), qPrintable(text->text()));
+        QVERIFY(
+            text->text().contains(QStringLiteral("step 7, forward, fc1: its inputs are equal")));
+        shown.detail.rankTable()->setCurrentIndex(table->model()->index(2, 0));
+        QCOMPARE(text->text(), QStringLiteral("rank 2: only in B: nothing of it is compared"));
     }
 
     void aFailureIsSaidInPlace()

@@ -372,6 +372,22 @@ CellRow rankCells(const RankComparison &rank)
     return row;
 }
 
+CellRow loneRankCells(const TraceCoordinate &rank, bool isA)
+{
+    CellRow row;
+    row.name = displayText(rank.toText());
+    const QString why = isA ? tr("only in A: nothing of it is compared")
+                            : tr("only in B: nothing of it is compared");
+    row.toolTip = row.name + QStringLiteral(": ") + why;
+    row.cells = {Cell::sign(look(isA ? RecordStatus::OnlyA : RecordStatus::OnlyB)),
+                 {row.name},
+                 {tr("not compared"), ThemeColor::Unknown},
+                 {Nothing, ThemeColor::Muted},
+                 {Nothing, ThemeColor::Muted, true},
+                 {why}};
+    return row;
+}
+
 // --- over the steps -------------------------------------------------------------------------------
 
 QStringList driftTitles()

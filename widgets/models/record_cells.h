@@ -26,6 +26,8 @@ enum class RankColumn { Sign, Rank, Class, Place, Differ, Why, Count };
 
 QStringList rankTitles();
 CellRow rankCells(const RankComparison &rank);
+/// One that has no partner on the other side.
+CellRow loneRankCells(const TraceCoordinate &rank, bool isA);
 
 /// One record over the steps.
 enum class DriftColumn { Sign, AtStep, What, Statistic, A, B, Relative, Evidence, Count };

@@ -9,6 +9,8 @@
 #include "widgets/views/table_actions.h"
 #include "widgets/views/view_setup.h"
 
+#include <QItemSelectionModel>
+#include <QLabel>
 #include <QTabWidget>
 #include <QTreeView>
 #include <QVBoxLayout>
@@ -25,6 +27,7 @@ RecordDetail::RecordDetail(ViewContext *context, RecordsPage *records, QWidget *
       m_record(new RecordView(context, m_tabs)),
       m_ranks(new CellTableModel(rankTitles(), {}, this)),
       m_rankTable(makeTable(m_ranks, tr("Ranks"), m_tabs)),
+      m_rankText(new QLabel(m_tabs)),
       m_drift(new DriftView(context, m_tabs))
 {
     setObjectName(QStringLiteral("recordDetail"));
@@ -33,9 +36,8 @@ RecordDetail::RecordDetail(ViewContext *context, RecordsPage *records, QWidget *
     layout->addWidget(m_tabs);
     m_tabs->setDocumentMode(true);
     m_tabs->addTab(m_record, tr("Record"));
-    m_tabs->addTab(m_rankTable, tr("Ranks"));
-    m_tabs->addTab(m_drift, tr("Over steps"));
     buildRanks();
+    m_tabs->addTab(m_drift, tr("Over steps"));
 
     connect(records, &RecordsPage::rowChanged, this, &RecordDetail::refreshRow);
     connect(context, &ViewContext::comparisonChanged, this, &RecordDetail::refreshRanks);
@@ -55,10 +57,24 @@ void RecordDetail::buildRanks()
 {
     m_rankTable->setObjectName(QStringLiteral("rankTable"));
     setColumnWidths(m_rankTable, std::array{2, 12, 12, 0, 14, 0});
+    m_rankText->setObjectName(QStringLiteral("rankText"));
+    m_rankText->setTextFormat(Qt::PlainText);
+    m_rankText->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    m_rankText->setWordWrap(true);
+    m_rankText->setContentsMargins(8, 6, 8, 6);
+    auto *page = new QWidget(m_tabs);
+    auto *layout = new QVBoxLayout(page);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addWidget(m_rankTable, 1);
+    layout->addWidget(m_rankText);
+    m_tabs->addTab(page, tr("Ranks"));
+    connect(m_rankTable->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+            &RecordDetail::describeRank);
     addTableActions(m_rankTable, m_context, QStringLiteral("ranks"),
                     [this](const QString &text) { Q_EMIT message(text); });
     const auto go = [this](const QModelIndex &index) {
-        if (index.isValid())
+        if (index.isValid()) // none of those that one side alone has
             m_records->showRank(std::size_t(index.row()));
     };
     connect(m_rankTable, &QTreeView::clicked, this, go);
@@ -86,8 +102,31 @@ void RecordDetail::refreshRanks()
     if (comparison && comparison->trace) {
         for (const RankComparison &rank : comparison->trace->ranks)
             rows.push_back(rankCells(rank));
+        for (const TraceCoordinate &rank : comparison->trace->ranksOnlyA)
+            rows.push_back(loneRankCells(rank, true));
+        for (const TraceCoordinate &rank : comparison->trace->ranksOnlyB)
+            rows.push_back(loneRankCells(rank, false));
     }
     m_ranks->setRows(std::move(rows));
+    // The one where the runs part, until another is chosen.
+    const TraceComparison *trace = comparison ? comparison->trace.get() : nullptr;
+    const int first = trace && trace->firstRank ? int(*trace->firstRank) : 0;
+    if (!m_rankTable->currentIndex().isValid() && m_ranks->rowCount() > 0)
+        m_rankTable->setCurrentIndex(m_ranks->index(first, 0));
+    describeRank();
+}
+
+void RecordDetail::describeRank()
+{
+    const QModelIndex current = m_rankTable->currentIndex();
+    m_rankText->setVisible(current.isValid());
+    if (!current.isValid())
+        return;
+    const CellRow &row = m_ranks->at(current.row());
+    const bool isNamed = row.toolTip.startsWith(row.name);
+    m_rankText->setText(isNamed ? row.toolTip
+                                : row.name + QStringLiteral(" · ") + row.cells[2].text + u'\n'
+                                + row.toolTip);
 }
 
 void RecordDetail::paintEvent(QPaintEvent *)

@@ -6,6 +6,7 @@
 #include <QWidget>
 
 class QTabWidget;
+class QLabel;
 class QTreeView;
 
 namespace forkpoint {
@@ -42,6 +43,7 @@ private:
     void buildRanks();
     void refreshRow();
     void refreshRanks();
+    void describeRank();
 
     ViewContext *m_context;
     RecordsPage *m_records;
@@ -49,6 +51,7 @@ private:
     RecordView *m_record;
     CellTableModel *m_ranks;
     QTreeView *m_rankTable;
+    QLabel *m_rankText; ///< all that the table's columns cut of the current rank
     DriftView *m_drift;
 };
 
