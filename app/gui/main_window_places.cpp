@@ -34,6 +34,11 @@ void MainWindow::connectPlaces()
     connect(m_list->records(), &RecordsPage::rowChanged, m_arrival, arrive);
     connect(m_list->metrics(), &MetricsPage::selectionChanged, m_arrival, arrive);
     connect(&m_context, &ViewContext::reloading, this, &MainWindow::keepPlace);
+    connect(&m_context, &ViewContext::jobChanged, this, [this] {
+        const JobState::Phase phase = m_context.job().phase;
+        if (phase == JobState::Phase::Failed || phase == JobState::Phase::Cancelled)
+            m_reloaded.reset(); // another pair may be opened next
+    });
     connect(&m_context, &ViewContext::comparisonChanged, this, &MainWindow::returnToPlace);
 }
 

@@ -133,9 +133,9 @@ Result<bool> HistoryBuilder::advance(const ComputeBackend &backend, std::stop_to
         return Error{ErrorCode::Cancelled, {}, {}, "cancelled"};
     if (!point.difference && point.reason.empty())
         point.reason = a && b ? "shape or dtype differ"
-            : a               ? "only A has the tensor at this step"
-            : b               ? "only B has the tensor at this step"
-                              : "neither side has the tensor at this step";
+            : a               ? "only A has it"
+            : b               ? "only B has it"
+                              : "neither side has it";
     m_history.points.push_back(std::move(point));
     m_beforeA = a ? std::move(a) : std::nullopt;
     m_beforeB = b ? std::move(b) : std::nullopt;

@@ -21,7 +21,7 @@ struct HistoryPoint
     Step step = 0;
     std::optional<DiffStats> difference;       ///< A against B
     std::optional<DiffStats> updateA, updateB; ///< of one side against its own step before
-    std::string reason; ///< why there is no difference: "only A has this step", ...
+    std::string reason;                        ///< why there is no difference: "only A has it", ...
 };
 
 /// How one pair of tensors fares over the steps of two runs.

@@ -80,7 +80,7 @@ void TestTensorHistory::saysWhyAStepHasNoDifference()
     b->addStep(2, other).addStep(3, sourceWith({1, 2}));
     const TensorHistory history = follow(a, b);
     QCOMPARE(history.points.size(), std::size_t(3));
-    QCOMPARE(history.points[0].reason, std::string("only A has the tensor at this step"));
+    QCOMPARE(history.points[0].reason, std::string("only A has it"));
     QCOMPARE(history.points[1].reason, std::string("shape or dtype differ"));
     QVERIFY(QString::fromStdString(history.points[2].reason)
                 .contains(QStringLiteral("is no checkpoint")));

@@ -388,7 +388,7 @@ void TestDetailPages::stepsAreFollowedWhenSeen()
     more->points.back().difference->maxUlp = 0;
     HistoryPoint gone;
     gone.step = 12;
-    gone.reason = "only A has the tensor at this step";
+    gone.reason = "only A has it";
     more->points.push_back(gone);
     more->complete = true;
     Q_EMIT shown.context.historyReady(shown.context.historyRequests.back(), more);

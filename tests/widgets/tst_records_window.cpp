@@ -7,6 +7,7 @@
 #include "widgets/views/record_detail.h"
 #include "widgets/views/record_view.h"
 #include "widgets/views/records_page.h"
+#include "widgets/views/steps_page.h"
 #include "widgets/views/styled_text.h"
 #include "widgets/views/tensor_detail.h"
 #include "widgets/views/tensor_list.h"
@@ -168,6 +169,19 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(detail->summary().contains(tensor), Patience);
         QTRY_VERIFY_WITH_TIMEOUT(viewer.context.selectedStats(), Patience);
         QVERIFY(viewer.context.selectedStats()->differentElements > 0);
+    }
+
+    /// A kept tensor is followed over the steps as one of checkpoints.
+    void tensorsThatTracesKeptAreFollowedOverTheSteps()
+    {
+        TraceViewer viewer(Captures, QStringLiteral("C"));
+        QTRY_VERIFY_WITH_TIMEOUT(viewer.compared(), Patience);
+        QVERIFY(viewer.window.showPart(QStringLiteral("tensors")));
+        QVERIFY(viewer.window.showPart(QStringLiteral("steps")));
+        const auto *page = viewer.find<StepsPage>();
+        const auto *table = page->findChild<QTreeView *>();
+        QTRY_VERIFY_WITH_TIMEOUT(table->model()->rowCount() > 1, Patience);
+        QCOMPARE(table->model()->index(0, 1).data().toString(), QStringLiteral("1"));
     }
 
     /// The counts are those of a walk over the segments' digests with h5py.

@@ -67,6 +67,20 @@ void StepsPage::describe(const QString &text)
     m_plot->setEmptyText(text);
 }
 
+/// A series of checkpoints, or several steps of which a trace kept whole tensors.
+bool StepsPage::hasSteps() const
+{
+    const auto runs = m_context->comparison();
+    if (runs && (runs->seriesA || runs->seriesB))
+        return true;
+    const auto keptSteps = [&](Side side) {
+        const std::vector<RunStep> &steps = m_context->side(side).steps;
+        return std::count_if(steps.begin(), steps.end(),
+                             [](const RunStep &step) { return step.isKept; });
+    };
+    return runs && (keptSteps(Side::A) > 1 || keptSteps(Side::B) > 1);
+}
+
 void StepsPage::refreshTensor()
 {
     const auto comparison = m_context->stepComparison();
@@ -79,11 +93,9 @@ void StepsPage::refreshTensor()
     m_askedId = 0;
     m_model->setHistory(nullptr);
     plot();
-    const auto runs = m_context->comparison();
-    const bool series = runs && (runs->seriesA || runs->seriesB);
     if (!selected)
         describe(tr("Select a tensor to follow it over the steps."));
-    else if (!series)
+    else if (!hasSteps())
         describe(tr("There is no series here, and no steps to follow the tensor over."));
     else {
         describe(tr("Reading the tensor at every step…"));
@@ -93,9 +105,7 @@ void StepsPage::refreshTensor()
 
 void StepsPage::ask()
 {
-    const auto runs = m_context->comparison();
-    const bool series = runs && (runs->seriesA || runs->seriesB);
-    if (!isVisible() || m_name.isEmpty() || m_askedId != 0 || !series)
+    if (!isVisible() || m_name.isEmpty() || m_askedId != 0 || !hasSteps())
         return;
     m_askedId = m_context->nextRequestId();
     m_context->requestHistory(m_askedId);

@@ -29,6 +29,7 @@ protected:
     void changeEvent(QEvent *event) override;
 
 private:
+    bool hasSteps() const;
     void refreshTensor();
     void ask();
     void receive(quint64 id, std::shared_ptr<const TensorHistory> history);

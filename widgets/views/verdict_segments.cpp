@@ -108,8 +108,10 @@ void addTelling(Segments &segments, const RunComparison &comparison, Detail deta
     for (const Finding *finding :
          tellingFindings(comparison.findings, isBrief ? 1 : NamedFindings)) {
         segments.push_back({isBrief ? QStringLiteral(" · ") : QStringLiteral("\n")});
-        segments.push_back({elidedMiddle(sentence(finding->text), MaximumSettings), theme.text,
-                            false, false, QStringLiteral("findings")});
+        QString text = elidedMiddle(sentence(finding->text), MaximumSettings);
+        if (isBrief)
+            text.chop(1); // what follows is set off by a point of its own
+        segments.push_back({text, theme.text, false, false, QStringLiteral("findings")});
     }
 }
 
