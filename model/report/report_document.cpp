@@ -73,6 +73,26 @@ std::string loggedText(const std::vector<MetricComparison> &metrics)
                    + " of the machine, such as times, which decide nothing");
 }
 
+/// Of what is open: the first of the gravest things that the files say; all are listed further down.
+std::string gravestProblem(const RunComparison &comparison)
+{
+    const Outcome outcome = comparison.verdict.outcome;
+    const auto gravest =
+        std::max_element(comparison.diagnostics.begin(), comparison.diagnostics.end(),
+                         [](const Diagnostic &left, const Diagnostic &right) {
+                             return left.severity < right.severity;
+                         });
+    const bool isOpen = outcome == Outcome::Undecided || outcome == Outcome::NotCompared;
+    if (!isOpen || gravest == comparison.diagnostics.end() || gravest->severity == Severity::Note)
+        return {};
+    std::string text = gravest->file;
+    for (const std::string &part : {gravest->place, gravest->text}) {
+        if (!part.empty())
+            text += (text.empty() ? "" : ": ") + part;
+    }
+    return text;
+}
+
 ReportSection comparedSection(const RunComparison &comparison, const ReportOptions &options)
 {
     ReportFacts facts;
@@ -116,6 +136,8 @@ ReportSection comparedSection(const RunComparison &comparison, const ReportOptio
              false,
              {}});
     }
+    if (const std::string problem = gravestProblem(comparison); !problem.empty())
+        add("What stood in the way", verbatim(problem));
     for (const auto &[name, value] : options.environment)
         add(name, verbatim(value));
     ReportSection section{"compared", "What was compared", {}};

@@ -94,8 +94,9 @@ ReportSection chainSection(const RunComparison &comparison)
     if (table.rows.size() < comparison.chain.size()) {
         section.blocks.emplace_back(ReportText{
             grouped(table.rows.size()) + " of " + grouped(comparison.chain.size())
-                + " links: those of the steps around the divergence and of the step shown. "
-                  "The JSON report has all.",
+                + " links: those of the "
+                + (comparison.firstDivergence ? "steps around the divergence" : "first steps")
+                + " and of the step shown. The JSON report has all.",
             {}});
     }
     section.blocks.emplace_back(std::move(table));
