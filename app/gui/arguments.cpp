@@ -5,6 +5,21 @@ namespace forkpoint {
 
 namespace {
 
+/// Parts between commas; an index has commas of its own ("goto=1,2").
+QStringList shownParts(const QString &value)
+{
+    QStringList parts;
+    for (const QString &part : value.split(u',', Qt::SkipEmptyParts)) {
+        bool isNumber = false;
+        part.trimmed().toULongLong(&isNumber);
+        if (isNumber && !parts.isEmpty() && parts.last().startsWith(QLatin1String("goto=")))
+            parts.last() += u',' + part;
+        else
+            parts += part;
+    }
+    return parts;
+}
+
 /// Takes the option's value into `arguments`; false when it makes no sense.
 bool takeOption(Arguments &arguments, const QString &option, const QString &value)
 {
@@ -17,7 +32,7 @@ bool takeOption(Arguments &arguments, const QString &option, const QString &valu
         return !value.isEmpty();
     }
     if (option == QLatin1String("--show")) {
-        arguments.show = value.split(u',', Qt::SkipEmptyParts);
+        arguments.show = shownParts(value);
         return !arguments.show.isEmpty();
     }
     if (option == QLatin1String("--font")) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Back, forward and reload lead to what was looked at: the page, and what was selected there.
+#include "app/gui/arguments.h"
 #include "loaders/hdf5/hdf5_client.h"
 #include "viewer_fixture.h"
 #include "widget_test_main.h"
+#include "widgets/views/element_view.h"
 #include "widgets/views/metrics_page.h"
 #include "widgets/views/records_page.h"
 #include "widgets/views/tensor_detail.h"
@@ -54,6 +56,7 @@ private slots:
     void pagesAndRecordsArePlaces();
     void reloadKeepsTensorAndPages();
     void reloadKeepsTheRecord();
+    void theCommandLineLeadsToAnElement();
 };
 
 void TestWindowPlaces::goesBackAndForward()
@@ -209,6 +212,24 @@ void TestWindowPlaces::reloadKeepsTheRecord()
             && records->place() == place;
     };
     QTRY_VERIFY_WITH_TIMEOUT(isThere(), Patience);
+}
+
+/// An index has commas of its own.
+void TestWindowPlaces::theCommandLineLeadsToAnElement()
+{
+    const Arguments arguments = Arguments::parse(
+        {QStringLiteral("--show"), QStringLiteral("facts,goto=1,2,findings"), SampleA, SampleC});
+    QCOMPARE(arguments.show,
+             QStringList({QStringLiteral("facts"), QStringLiteral("goto=1,2"),
+                          QStringLiteral("findings")}));
+    Viewer viewer;
+    viewer.context.openPair(SampleA, SampleC);
+    QTRY_VERIFY_WITH_TIMEOUT(viewer.finished(), Patience);
+    viewer.context.selectPlace(4, "model.embed_tokens.weight"); // of 24 columns
+    auto *elements = viewer.find<TensorDetail>()->elementView();
+    QTRY_VERIFY_WITH_TIMEOUT(elements->rowCount() > 0, Patience);
+    QVERIFY(viewer.window.showPart(arguments.show[1]));
+    QTRY_COMPARE_WITH_TIMEOUT(elements->currentRow(), std::uint64_t(26), Patience);
 }
 
 FP_WIDGET_TEST_MAIN(TestWindowPlaces)

@@ -416,8 +416,11 @@ void ElementsPage::goTo(const QString &text)
         Q_EMIT message(tr("No such element: %1").arg(displayText(text)));
         return;
     }
+    const bool wasOrdered = !m_elements->rows().rowsAreIndices();
     m_elements->goToIndex(*index);
     m_elements->setFocus();
+    if (wasOrdered)
+        Q_EMIT message(tr("Listed by index now, to show the element among its neighbours"));
 }
 
 } // namespace forkpoint
