@@ -58,7 +58,9 @@ std::string unmetText(const UnmetSteps &unmet)
 Finding describe(const MetricComparison &metric, bool checkpointsDiffer)
 {
     Finding finding{"metric-equal", Certainty::Is, Severity::Note, {}, {metric.name}};
-    const std::string steps = counted(metric.commonSteps, "common step", "common steps");
+    const std::string steps = metric.commonSteps == 1
+        ? "the one common step"
+        : "all " + grouped(metric.commonSteps) + " common steps";
     if (metric.commonSteps == 0) {
         finding.id = "metric-unmet";
         finding.text = metric.name + ": " + unmetText(metric.unmet);
@@ -73,12 +75,12 @@ Finding describe(const MetricComparison &metric, bool checkpointsDiffer)
             + std::to_string(*metric.firstProvenDifference)
             + "; its bits may part earlier, where rounding hides them";
     } else if (metric.bitsKnown) {
-        finding.text = metric.name + " is equal to the last bit at all " + steps;
+        finding.text = metric.name + " is equal to the last bit at " + steps;
         if (checkpointsDiffer)
             finding.text += ", although the checkpoints differ";
     } else {
         finding.id = "metric-alike";
-        finding.text = metric.name + " reads alike at all " + steps
+        finding.text = metric.name + " reads alike at " + steps
             + ", but may have been rounded: whether its bits are equal is not known";
     }
     if (metric.unmet.count > 0)
