@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <tuple>
 
 namespace forkpoint {
@@ -19,14 +20,15 @@ struct DatedFile
 {
     std::shared_ptr<const ByteSource> file;
     EventFileName name;
-    double begin = 0, end = 0; ///< times of the first event and of the latest
+    std::optional<double> begin = {}; ///< time of the first event that tells one
+    double end = 0;                   ///< of the latest
 };
 
 /// Damage is told by whoever reads the file for its numbers.
 Status takeTimes(DatedFile &dated, const std::stop_token &stop)
 {
     TfRecordLog log(*dated.file);
-    for (bool isFirst = true;; isFirst = false) {
+    for (;;) {
         if (stop.stop_requested())
             return Error{ErrorCode::Cancelled, dated.file->name(), {}, "cancelled"};
         const auto record = log.next();
@@ -35,16 +37,19 @@ Status takeTimes(DatedFile &dated, const std::stop_token &stop)
         const TensorBoardEvent event = parseTensorBoardEvent((*record)->data);
         if (!event.sound || !std::isfinite(event.wallTime))
             continue;
-        if (isFirst)
+        if (!dated.begin)
             dated.begin = dated.end = event.wallTime;
         dated.end = std::max(dated.end, event.wallTime);
     }
 }
 
-/// Of files by rising `begin`. Two that begin at one time are no restart either.
+/// Of files by rising `begin`. Two that begin at one time are no restart either. A file that tells no time
+/// is beside none.
 bool isBeside(const DatedFile &earlier, const DatedFile &later)
 {
-    return later.begin < earlier.end || later.begin == earlier.begin;
+    if (!earlier.begin || !later.begin)
+        return false;
+    return *later.begin < earlier.end || *later.begin == *earlier.begin;
 }
 
 template <class Files>

@@ -154,7 +154,7 @@ private:
 /// A metric that several tables hold, as far as these agree, and where one first does not.
 struct SharedMetric
 {
-    MetricSeries series;
+    std::vector<MetricSeries> parts; ///< by how exact they are: joined, they could not be compared
     std::string firstFile;
     std::uint64_t files = 1;
     std::optional<std::int64_t> apart;
@@ -163,24 +163,40 @@ struct SharedMetric
 
 using SharedMetrics = std::map<std::string, SharedMetric>;
 
+/// The metric as one more file has it.
+void take(const MetricSeries &series, SharedMetric &metric)
+{
+    for (const MetricSeries &part : metric.parts) {
+        metric.apart = disagreement(part, series);
+        if (metric.apart) {
+            metric.apartFile = series.file;
+            return;
+        }
+    }
+    const auto like =
+        std::find_if(metric.parts.begin(), metric.parts.end(), [&](const MetricSeries &part) {
+            return exactness(part) == exactness(series);
+        });
+    if (like == metric.parts.end())
+        metric.parts.push_back(series);
+    else
+        *like = joined(*like, series);
+}
+
 SharedMetrics sharedMetrics(const std::vector<std::vector<MetricSeries>> &tables)
 {
     SharedMetrics shared;
     for (const auto &table : tables) {
         for (const MetricSeries &series : table) {
             const auto [place, isNew] =
-                shared.try_emplace(series.name, SharedMetric{series, series.file, 1, {}, {}});
+                shared.try_emplace(series.name, SharedMetric{{series}, series.file, 1, {}, {}});
             SharedMetric &metric = place->second;
             if (isNew)
                 continue;
             ++metric.files;
             if (metric.apart)
                 continue;
-            metric.apart = disagreement(metric.series, series);
-            if (metric.apart)
-                metric.apartFile = series.file;
-            else if (exactness(metric.series) == exactness(series))
-                metric.series = joined(metric.series, series);
+            take(series, metric);
         }
     }
     return shared;
@@ -208,7 +224,7 @@ void tellSideBySide(const SharedMetrics &shared, const std::vector<TableBeside> 
     Diagnostic told{Severity::Note, "written-together", {}, {}, "was written at the same time as "};
     if (!alike)
         return;
-    const std::string &name = (first ? first : alike)->series.name;
+    const std::string &name = (first ? first : alike)->parts.front().name;
     const std::string apart = "; neither went on from the other, and their metrics are kept apart, "
                               "such as '"
         + name + " [" + tables.front().label + "]'";

@@ -76,6 +76,15 @@ public:
         return false;
     }
 
+    /// Of a single loss nothing but the settings says over how many steps it is a mean.
+    void finish()
+    {
+        if (m_loggingSteps == m_first.step)
+            return;
+        for (const std::string &name : m_first.means)
+            m_table.forgetWindow(name, m_first.step);
+    }
+
 private:
     static constexpr std::size_t EntryDepth = 3; ///< root, list, entry
 
@@ -85,6 +94,8 @@ private:
     {
         if (m_inHistory && m_depth == EntryDepth && m_key == "step")
             m_step = wholeStep(text);
+        if (m_depth == 1 && m_key == "logging_steps")
+            m_loggingSteps = wholeStep(text);
         return addText(text);
     }
 
@@ -161,7 +172,7 @@ private:
     std::string m_key;
     std::uint64_t m_entry = 0;
     std::vector<std::pair<std::string, DecimalText>> m_row;
-    std::optional<std::int64_t> m_step;
+    std::optional<std::int64_t> m_step, m_loggingSteps;
     std::int64_t m_logged = 0; ///< the last step with a loss
     std::int64_t m_window = 0; ///< steps that the latest loss is the mean of
     struct
@@ -184,6 +195,7 @@ Status readTrainerState(const ByteSource &source, MetricsTable &table, std::stop
     if (!sound && !walker.full)
         table.addGap(Severity::Error, "malformed", "byte " + std::to_string(walker.errorAt),
                      "is no JSON from here on; entries before it were read");
+    walker.finish();
     if (!walker.found)
         return Error{ErrorCode::Malformed, source.name(), {}, "must have a list 'log_history'"};
     return {};

@@ -73,9 +73,11 @@ std::uint64_t pointsWithin(const MetricSeries &series, std::int64_t from, std::i
         }));
 }
 
-std::uint64_t oneSidedSteps(const MetricSeries &a, const MetricSeries &b, std::uint64_t shared)
+/// Inside of what both logged, wherever what is compared of it ends.
+std::uint64_t oneSidedSteps(const MetricSeries &a, const MetricSeries &b,
+                            const MetricMeetings &meetings, std::uint64_t shared)
 {
-    const auto rowsA = rowsOf(a), rowsB = rowsOf(b);
+    const auto rowsA = rowsOf(meetings.wholeOfA(a)), rowsB = rowsOf(meetings.wholeOfB(b));
     const std::int64_t from = std::max(rowsA.first, rowsB.first);
     const std::int64_t to = std::min(rowsA.second, rowsB.second);
     return pointsWithin(a, from, to) + pointsWithin(b, from, to) - 2 * shared;
@@ -190,7 +192,7 @@ MetricComparison compareSeries(const MetricSeries &a, const MetricSeries &b,
     place.addTo(result.firstPrintedDifference);
     if (result.bitsKnown)
         result.firstBitDifference = result.firstProvenDifference;
-    result.oneSidedSteps = oneSidedSteps(a, b, result.commonSteps + result.unmet.count);
+    result.oneSidedSteps = oneSidedSteps(a, b, meetings, result.commonSteps + result.unmet.count);
     foldDifferences(a, b, meetings, result);
     return result;
 }

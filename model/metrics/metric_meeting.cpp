@@ -12,12 +12,16 @@ namespace forkpoint {
 
 namespace {
 
+const MetricSeries *named(const std::vector<MetricSeries> &all, std::string_view name)
+{
+    const auto found = std::find_if(
+        all.begin(), all.end(), [&](const MetricSeries &series) { return series.name == name; });
+    return found == all.end() ? nullptr : &*found;
+}
+
 const MetricSeries *epochsOf(const std::vector<MetricSeries> &all)
 {
-    constexpr std::string_view Name = "epoch";
-    const auto found = std::find_if(
-        all.begin(), all.end(), [&](const MetricSeries &series) { return series.name == Name; });
-    return found == all.end() ? nullptr : &*found;
+    return named(all, "epoch");
 }
 
 std::optional<std::size_t> pointAt(const MetricSeries *series, std::int64_t step)
@@ -42,6 +46,17 @@ bool isEqual(const MetricSeries &a, std::size_t inA, const MetricSeries &b, std:
     return sameBits(a.points[inA].value, b.points[inB].value);
 }
 
+/// Whether some rows of one number have epochs that surely differ.
+bool partSomewhere(const MetricSeries &a, const MetricSeries &b)
+{
+    for (std::size_t i = 0; i < a.points.size(); ++i) {
+        const auto other = pointAt(&b, a.points[i].step);
+        if (other && surelyDiffer(a, i, b, *other))
+            return true;
+    }
+    return false;
+}
+
 /// Whether no neighbour has that epoch too: one format printed all of them.
 bool isAlone(const MetricSeries &epochs, std::size_t point)
 {
@@ -53,9 +68,24 @@ bool isAlone(const MetricSeries &epochs, std::size_t point)
 
 MetricMeetings::MetricMeetings(const std::vector<MetricSeries> &a,
                                const std::vector<MetricSeries> &b)
-    : m_epochsOfA(epochsOf(a)),
-      m_epochsOfB(epochsOf(b))
+    : m_a(a),
+      m_b(b),
+      m_epochsOfA(epochsOf(a)),
+      m_epochsOfB(epochsOf(b)),
+      m_areGridsUnlike(m_epochsOfA && m_epochsOfB && partSomewhere(*m_epochsOfA, *m_epochsOfB))
 {
+}
+
+const MetricSeries &MetricMeetings::wholeOfA(const MetricSeries &part) const
+{
+    const MetricSeries *whole = named(m_a, part.name);
+    return whole ? *whole : part;
+}
+
+const MetricSeries &MetricMeetings::wholeOfB(const MetricSeries &part) const
+{
+    const MetricSeries *whole = named(m_b, part.name);
+    return whole ? *whole : part;
 }
 
 MetricMeeting MetricMeetings::of(const MetricSeries &a, std::size_t inA, const MetricSeries &b,
@@ -74,6 +104,9 @@ MetricMeeting MetricMeetings::of(const MetricSeries &a, std::size_t inA, const M
         return areOnGrids ? MetricMeeting::Same : MetricMeeting::UnknownRows;
     if (surelyDiffer(*m_epochsOfA, *epochA, *m_epochsOfB, *epochB))
         return MetricMeeting::OtherRows;
+    // Printed epochs of two spacings look alike here and there.
+    if (areOnGrids && m_areGridsUnlike)
+        return MetricMeeting::UnknownRows;
     if (a.steps != Counted && b.steps != Counted)
         return MetricMeeting::Same;
     const bool isTold = isEqual(*m_epochsOfA, *epochA, *m_epochsOfB, *epochB)

@@ -35,6 +35,35 @@ private slots:
         QVERIFY(unlike.json()["first_divergence"].isNull());
     }
 
+    /// B logs no steps 6 to 10: a hole, whether what is asked for goes on behind it or not.
+    void aHoleAtTheEdgeOfWhatIsAskedFor()
+    {
+        const QString a = write("a.jsonl", rows(20, 0));
+        QByteArray lines;
+        const QList<QByteArray> all = rows(20, 0).split('\n');
+        for (int i = 0; i < 20; ++i)
+            lines += i >= 5 && i < 10 ? QByteArray() : all[i] + '\n';
+        const QString b = write("b.jsonl", lines);
+        for (const char *steps : {"1:20", "1:10", "1:7", "8:20"})
+            QCOMPARE(run({"compare", a, b, "--json", "--steps", steps}).outcome(),
+                     QStringLiteral("undecided"));
+        for (const char *steps : {"1:5", "11:20"})
+            QCOMPARE(run({"compare", a, b, "--json", "--steps", steps}).outcome(),
+                     QStringLiteral("identical"));
+    }
+
+    /// One curve of 250 steps an epoch, logged every 2 and every 3 steps: printed epochs meet here and
+    /// there, their rows do not.
+    void epochsOfUnlikeSpacings()
+    {
+        const QString two = write("two.log", consoleRows(2)),
+                      three = write("three.log", consoleRows(3));
+        const Ended ended = run({"compare", two, three, "--json"});
+        QCOMPARE(ended.outcome(), QStringLiteral("undecided"));
+        QVERIFY(ended.json()["first_divergence"].isNull());
+        QCOMPARE(run({"compare", two, two, "--json"}).json()["first_divergence"].isNull(), true);
+    }
+
     void stepsThatAreCountedApart()
     {
         const QString a = write("a.jsonl", rows(12, 0)), late = write("late.jsonl", rows(12, 1));
@@ -85,6 +114,16 @@ private:
             text += "{\"step\": " + QByteArray::number(i + shift) + ", \"loss\": "
                 + QByteArray::number(5.123456789012345 / i + (i + shift == changed ? 1e-9 : 0), 'g',
                                      17)
+                + "}\n";
+        return text;
+    }
+    /// As the Trainer of transformers prints them.
+    static QByteArray consoleRows(int every)
+    {
+        QByteArray text;
+        for (int step = every; step <= 100; step += every)
+            text += "{'loss': " + QByteArray::number(5.0 / (step + 1), 'f', 4)
+                + ", 'learning_rate': 0.001, 'epoch': " + QByteArray::number(step / 250.0, 'f', 2)
                 + "}\n";
         return text;
     }

@@ -147,19 +147,23 @@ private slots:
     /// mean over five steps.
     void historiesThatBeginLater()
     {
-        const auto history = [](std::initializer_list<int> steps) {
+        const auto history = [](std::initializer_list<int> steps,
+                                const std::string &settings = {}) {
             std::string text = R"({"global_step": 9, "log_history": [)";
             for (const int step : steps)
                 text += (text.ends_with('[') ? "" : ",") + std::string(R"({"step": )")
                     + std::to_string(step) + R"(, "loss": 0.123456789012345678})";
-            return readWith(readTrainerState, text + "]}");
+            return readWith(readTrainerState, text + "]" + settings + "}");
         };
         using Windows = std::vector<std::int64_t>;
         QCOMPARE(history({1, 2, 3}).find("loss")->windows, (Windows{1, 1, 1}));
         QCOMPARE(history({5, 6, 7}).find("loss")->windows, (Windows{0, 1, 1}));
         QCOMPARE(history({5, 10, 12}).find("loss")->windows, (Windows{5, 5, 2}));
         QCOMPARE(history({1, 5, 10}).find("loss")->windows, (Windows{1, 4, 5}));
-        QCOMPARE(history({5}).find("loss")->windows, (Windows{5}));
+        // Of one alone nothing but the settings tells.
+        QCOMPARE(history({5}).find("loss")->windows, (Windows{0}));
+        QCOMPARE(history({5}, R"(, "logging_steps": 5)").find("loss")->windows, (Windows{5}));
+        QCOMPARE(history({5}, R"(, "logging_steps": 1)").find("loss")->windows, (Windows{0}));
     }
 
     void consolesOfUnlikeIntervals()
