@@ -67,8 +67,9 @@ void RunComparer::State::describeDivergence()
     const std::string beside = unorderedBeside(result.shown, divergence);
     divergence.provenEqualBefore = divergence.provenEqualBefore && beside.empty();
     divergence.sentence =
-        divergenceSentence(divergence, {series(), plan.earlierLeftOut, plan.numberInB}) + beside
-        + openBetween(divergence, result.steps);
+        divergenceSentence(divergence,
+                           {series(), plan.earlierLeftOut, plan.numberInB, beside.empty()})
+        + beside + openBetween(divergence, result.steps);
     if (later != equal.end())
         divergence.sentence = metAgain(divergence, {later, equal.end()}, unequal);
 }

@@ -242,7 +242,8 @@ std::string divergenceSentence(const FirstDivergence &divergence, const StepsLoo
             + divergence.provenEqualName + ".";
     if (divergence.provenEqualStep)
         return "Between step " + std::to_string(*divergence.provenEqualStep) + " (equal) and " + at
-            + " (different): " + what + verb + " first in causal order.";
+            + " (different): " + what + verb
+            + (steps.isOrderKnown ? " first in causal order." : ".");
     if (steps.numberInB)
         return "In A's " + at + " against B's step " + std::to_string(*steps.numberInB) + ", "
             + what + verb + "; no other steps were compared.";

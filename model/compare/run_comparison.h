@@ -99,6 +99,7 @@ struct StepsLookedAt
     bool series = false;
     bool earlierLeftOut = false;   ///< earlier common steps were not looked at
     std::optional<Step> numberInB; ///< where a step of A met another number of B
+    bool isOrderKnown = true;      ///< nothing beside it may come first
 };
 
 /// One sentence on where two runs part and what proves it.

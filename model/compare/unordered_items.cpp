@@ -29,7 +29,8 @@ std::string unorderedBeside(const CheckpointComparison &comparison, const FirstD
     if (count == 0)
         return {};
     std::string text = " Whether it is the first is not known: of "
-        + counted(count, "more tensor that differs", "more tensors that differ")
+        + counted(count, "more tensor that differs or has no partner",
+                  "more tensors that differ or have no partner")
         + " neither order nor stage is recorded: ";
     for (std::size_t i = 0; i < names.size(); ++i)
         text += (i > 0 ? ", " : "") + names[i];

@@ -237,7 +237,7 @@ std::string rankLine(const RankSummary &rank)
     line.text("name", rank.coordinate.toText());
     line.text("class", rank.divergenceClass);
     line.text("status", rank.first ? "different" : "");
-    line.text("reason", rank.why.empty() ? "no difference seen" : rank.why);
+    line.text("reason", !rank.first && rank.why.empty() ? "no difference seen" : rank.why);
     line.number("elements", std::to_string(rank.records));
     line.number("different_elements", std::to_string(rank.different));
     if (!rank.first)

@@ -60,7 +60,7 @@ void findRivals(RankDivergence &first, const std::map<ChainPlace, Rivals> &diffe
         rivals = others;
         std::erase_if(rivals.named,
                       [&](const RecordName &other) { return isSameRecord(other, first.record); });
-        rivals.count -= place == own ? 1 : 0; // itself
+        rivals.count -= place == own && !first.isPlaced ? 1 : 0; // itself
     }
 }
 
@@ -132,8 +132,12 @@ std::string rivalWords(const TraceComparison &comparison)
     }
     if (count == 0)
         return {};
-    std::string text = "it is one of " + counted(count + 1, "record", "records")
-        + " that differ and of which the order is not known: beside it ";
+    const bool isOfValues = shown.kind == DivergenceKind::Value;
+    std::string text = "it is one of " + counted(count + 1, "record", "records") + " that differ"
+        + (isOfValues ? "" : " or have no partner") + " and of which the order is not known";
+    if (names.empty())
+        return text;
+    text += ": beside it ";
     for (std::size_t i = 0; i < names.size(); ++i)
         text += (i > 0 ? ", " : "") + names[i];
     return text + (count > names.size() ? " and " + grouped(count - names.size()) + " more" : "");

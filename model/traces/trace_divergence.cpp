@@ -16,15 +16,19 @@ namespace {
 /// `rivals`: what may come before it; then nothing is called the first.
 std::string verbOf(const RankDivergence &first, const std::string &rivals)
 {
+    const std::string alone = std::string("only ") + (first.record.placeA ? "A" : "B") + " has";
+    const bool isAlone =
+        first.kind == DivergenceKind::ControlFlow || first.kind == DivergenceKind::Missing;
     if (!rivals.empty())
-        return " differs, and whether it is the first is not known: " + rivals;
+        return (isAlone ? " is one that " + alone : " differs")
+            + ", and whether it is the first is not known: " + rivals;
     switch (first.kind) {
     case DivergenceKind::Value: return " differs first";
     case DivergenceKind::Order: return " is the first that comes in another order";
     case DivergenceKind::ControlFlow:
     case DivergenceKind::Missing: break;
     }
-    return std::string(" is the first that only ") + (first.record.placeA ? "A" : "B") + " has";
+    return " is the first that " + alone;
 }
 
 std::string recordWords(const RecordName &record)

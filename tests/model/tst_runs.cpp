@@ -400,8 +400,8 @@ void TestRuns::noOrderAndNoStage()
     QCOMPARE(first.name, std::string("rank_1.loss")); // by name the norm would be
     QVERIFY(!first.provenEqualBefore);
     QVERIFY(has(first.sentence,
-                "Whether it is the first is not known: of 2 more tensors that differ "
-                "neither order nor stage is recorded: rank_1.hidden, rank_1.x."));
+                "Whether it is the first is not known: of 2 more tensors that differ or have no "
+                "partner neither order nor stage is recorded: rank_1.hidden, rank_1.x."));
 }
 
 void TestRuns::stopAndProgress()
