@@ -15,7 +15,7 @@ namespace forkpoint {
 namespace {
 
 /// A place that is not reached by then is gone.
-constexpr int ArrivalMs = 5000;
+constexpr int ArrivalMs = 2000;
 
 } // namespace
 
