@@ -195,6 +195,34 @@ private slots:
                             [](const Finding &each) { return each.id == "first-order-unknown"; }));
     }
 
+    /// Records that A alone has, without numbers: they have no partner, and do not "differ".
+    void loneRecordsOfUnknownOrderAreCalledSo()
+    {
+        Folder a, b;
+        for (const std::string step : {"step_1", "step_2"}) {
+            for (const std::string name : {"p", "q", "x", "y", "z"}) {
+                const std::string path = step + "/rank0/" + name + ".npy";
+                a.write(path, npy({1}));
+                if (step == "step_1" || (name != "x" && name != "y"))
+                    b.write(path, npy({1}));
+            }
+        }
+        const auto left = a.trace(), right = b.trace();
+        QVERIFY(left && right);
+        TraceComparer comparer(left, right, {});
+        while (comparer.advance({}))
+            ;
+        const auto first = firstDivergenceIn(comparer.result());
+        QVERIFY(first);
+        const std::string &sentence = first->sentence;
+        QVERIFY2(sentence.find("is one that only A has, and whether it is the first is not known: "
+                               "it is one of 2 records that differ or have no partner")
+                     != std::string::npos,
+                 sentence.c_str());
+        QVERIFY(sentence.find("beside it  ") == std::string::npos);
+        QVERIFY(sentence.find("(record) differs") == std::string::npos);
+    }
+
     void namesWithoutNumbersTellNoOrder()
     {
         Folder folder;
